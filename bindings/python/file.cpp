@@ -73,13 +73,13 @@ bool File::closed() const { return closed_ || client().closed(); }
 
 void File::write(nb::handle data, const Integer& offset) {
   const Inside inside(client());
-  const Buffer buffer(data, Buffer::Use::read);
+  const Buffer buffer(in_host_memory(data, nb::none()), Buffer::Use::read);
   put(buffer, one_extent("write", offset, buffer));
 }
 
 void File::write_list(nb::handle data, nb::handle extents) {
   const Inside inside(client());
-  const Buffer buffer(data, Buffer::Use::read);
+  const Buffer buffer(in_host_memory(data, nb::none()), Buffer::Use::read);
   put(buffer, extents_of(extents));
 }
 

@@ -36,7 +36,7 @@ def _filled(array: np.ma.MaskedArray[Any, Any], fill_value: Any) -> Any:
     if masked == 0:
         return array.data
     raise ValueError(f"expected an array without a mask, found a masked array in which {masked} of {array.size} "
-                     "elements are masked; fill_value=… writes a value in their place")
+                     "elements are masked; fill_value (in write and borrow) or array.filled() puts a value there")
 
 
 def _has_buffer(array: Any) -> bool:

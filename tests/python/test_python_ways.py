@@ -5,7 +5,7 @@ import errno
 import gc
 import inspect
 import pickle
-import threading
+from concurrent import futures
 
 import numpy as np
 import pytest
@@ -220,18 +220,17 @@ def test_without_a_ticket_close_gives_the_array_back(config):
 
 def test_threads_that_lend_the_same_array(config):
     array = ARRAY.copy()
+    file = config(existing="continue")
 
     def lend(number):
-        with tailrace.open(config(existing="continue"), client=number) as out:
+        with tailrace.open(file, client=number) as out:
             for step in range(20):
                 out.borrow("temperature", step, array).wait()
                 out.end_iteration(step)
+            return out.stats()["blocks_written"]
 
-    threads = [threading.Thread(target=lend, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with futures.ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(lend, range(3))) == [20, 20, 20]
     assert array.flags.writeable and not tailrace._lending._lent
 
 
@@ -261,6 +260,14 @@ def test_masked_arrays_are_refused_or_filled(client):
     np.testing.assert_array_equal(client.read("density", 0), ARRAY)
     with pytest.raises(TypeError, match="fill_value: expected a masked array"):
         client.write("temperature", 1, ARRAY, fill_value=0.0)
+
+
+def test_raw_files_refuse_masked_arrays_too(client):
+    with client.open_file("a.bin") as file:
+        with pytest.raises(ValueError, match="3 of 24 elements are masked"):
+            file.write(np.ma.masked_greater(ARRAY, 20), 0)
+        file.write(np.ma.masked_array(ARRAY), 0)
+        np.testing.assert_array_equal(file.read(np.empty((4, 6)), 0), ARRAY)
 
 
 class OnDevice:
