@@ -1,7 +1,9 @@
-"""Lent arrays are read-only until they are given back. Called under the interpreter lock alone."""
+"""Lent arrays are read-only until they are given back. Any thread may call."""
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,29 +12,35 @@ import numpy as np
 _lent: dict[int, tuple[Any, int]] = {}
 # Arrays that were given back, while the array whose memory they show was still lent.
 _delayed: list[Any] = []
+# Held while these change. Reentrant: the collection of garbage can give arrays back at any point.
+_guard = threading.RLock()
 
 
 def lock(array: Any) -> None:
     """Makes an array read-only. Leaves one alone that has no flag, or that was read-only before."""
     if not isinstance(array, np.ndarray):
         return
-    if (known := _lent.get(id(array))) is not None:
-        _lent[id(array)] = (array, known[1] + 1)
-    elif array.flags.writeable:
-        array.flags.writeable = False
-        _lent[id(array)] = (array, 1)
+    with _guard:
+        if (known := _lent.get(id(array))) is not None:
+            _lent[id(array)] = (array, known[1] + 1)
+        elif array.flags.writeable:
+            array.flags.writeable = False
+            _lent[id(array)] = (array, 1)
 
 
 def unlock(array: Any) -> None:
     """Makes an array writable again when it is lent no more, if ``lock`` made it read-only."""
-    if (known := _lent.get(id(array))) is None:
-        return
-    if known[1] > 1:
-        _lent[id(array)] = (array, known[1] - 1)
-        return
-    del _lent[id(array)]
-    _delayed.insert(0, array)  # first: the others may be views of it
-    _delayed[:] = [one for one in _delayed if not _writable(one)]
+    with _guard:
+        if (known := _lent.get(id(array))) is None:
+            return
+        if known[1] > 1:
+            _lent[id(array)] = (array, known[1] - 1)
+            return
+        del _lent[id(array)]
+        _delayed.insert(0, array)  # first: the others may be views of it
+        for one in list(_delayed):
+            if _writable(one):
+                _delayed[:] = [other for other in _delayed if other is not one]
 
 
 def _writable(array: Any) -> bool:
@@ -53,3 +61,12 @@ def _shows_lent_memory(array: Any) -> bool:
             return True
         base = base.base
     return False
+
+
+def _renew_guard() -> None:
+    # In a forked child, a thread that held it is gone.
+    global _guard
+    _guard = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_guard)
