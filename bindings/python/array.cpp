@@ -116,6 +116,12 @@ void Buffer::expect(tailrace_client* client, const char* operation, const std::s
   }
 }
 
+nb::object in_host_memory(nb::handle array, nb::handle fill_value) {
+  if (fill_value.is_none() && array.type().is(nb::module_::import_("numpy").attr("ndarray")))
+    return nb::borrow(array);
+  return nb::module_::import_("tailrace._arrays").attr("in_host_memory")(array, fill_value);
+}
+
 const char* dtype_of(tailrace_type type) {
   switch (type) {
     case TAILRACE_INT8: return "int8";

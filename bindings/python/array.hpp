@@ -39,6 +39,10 @@ class Buffer {
   std::string dtype_;  // for messages
 };
 
+// Returns the array itself, or what tailrace/_arrays.py makes of it if it is none of NumPy's plain arrays: masked, or
+// in the memory of a device. Needs the GIL.
+nanobind::object in_host_memory(nanobind::handle array, nanobind::handle fill_value);
+
 // Returns the type's name in NumPy: "float32".
 const char* dtype_of(tailrace_type type);
 

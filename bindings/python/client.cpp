@@ -58,6 +58,37 @@ Inside::Inside(const Client& client) : client_(client) {
 
 Inside::~Inside() { client_.inside_ = false; }
 
+// ---- Loan --------------------------------------------------------------------------------------------------------
+
+// Returns true while the interpreter ends.
+static bool ends() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+void Loan::begin() {
+  const nb::module_ lending = nb::module_::import_("tailrace._lending");
+  nb::object unlock = lending.attr("unlock");
+  lending.attr("lock")(array_);
+  unlock_ = std::move(unlock);
+}
+
+void Loan::end() {
+  ended_ = true;
+  const nb::object unlock = std::move(unlock_);
+  // When the interpreter ends, its modules are gone, and nobody has the array.
+  if (!unlock.is_valid() || ends()) return;
+  const nb::error_scope kept;  // an exception may be on its way
+  try {
+    unlock(array_);
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("giving a lent array back");
+  }
+}
+
 // ---- Ticket ------------------------------------------------------------------------------------------------------
 
 Ticket::Ticket(nb::object owner, std::shared_ptr<Loan> loan) : owner_(std::move(owner)), loan_(std::move(loan)) {}
@@ -86,10 +117,15 @@ bool Ticket::test() {
 
 const Client& Ticket::client() const { return *nb::inst_ptr<Client>(owner_); }
 
+std::string Ticket::text() const {
+  return "<tailrace.Ticket of '" + loan_->variable + "', iteration " + std::to_string(loan_->iteration) +
+         (loan_->ended() ? ": ended>" : ": lent>");
+}
+
 bool Ticket::settle(tailrace_status status, bool ended) {
   // These statuses say nothing about the request: the array stays lent.
   if (status == TAILRACE_BUSY || status == TAILRACE_FORKED) ended = false;
-  loan_->ended = loan_->ended || ended;
+  if (ended) loan_->end();
   check(loan_->ticket.client, status);
   return ended;
 }
@@ -107,10 +143,11 @@ Client::~Client() {
   }
 }
 
-bool Client::write(const std::string& variable, const Integer& number, nb::handle array) {
+bool Client::write(const std::string& variable, const Integer& number, nb::handle array, nb::handle fill_value) {
   const Inside inside(*this);
   const int64_t iteration = number.value("write", "iteration");
-  const Buffer buffer(array, Buffer::Use::read);
+  const nb::object usable = in_host_memory(array, fill_value);
+  const Buffer buffer(usable, Buffer::Use::read);
   buffer.expect(handle_, "write", variable);
   return accepted(handle_,
                   without_gil([&] { return tailrace_write(handle_, c_text(variable), iteration, buffer.data()); }));
@@ -145,19 +182,24 @@ bool Client::commit(const std::string& variable, const Integer& number) {
 }
 
 nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string& variable, const Integer& number,
-                          nb::handle array) {
+                          nb::handle array, nb::handle fill_value) {
   Client& client = *self.p;
   const Inside inside(client);
   const int64_t iteration = number.value("borrow", "iteration");
-  auto loan = std::make_shared<Loan>(array);
+  auto loan = std::make_shared<Loan>(in_host_memory(array, fill_value), variable, iteration);
   loan->buffer.expect(client.handle_, "borrow", variable);
   // Make the ticket first: nothing may fail between lending the memory and holding it.
   nb::object ticket = nb::cast(Ticket(nb::borrow(self.h), loan));
   client.loans_.reserve(client.loans_.size() + 1);
+  loan->begin();
   const tailrace_status status = without_gil([&] {
     return tailrace_borrow(client.handle_, c_text(variable), iteration, loan->buffer.data(), &loan->ticket);
   });
-  if (loan->ticket.client) client.loans_.push_back(loan);
+  if (loan->ticket.client) {
+    client.loans_.push_back(loan);
+  } else {
+    loan->end();
+  }
   if (status != TAILRACE_OK) {
     raise(last_failure(client.handle_, status), loan->ticket.client ? ticket : nb::none());
   }
@@ -393,12 +435,36 @@ nb::tuple Client::variable(const std::string& name) const {
   return nb::make_tuple(nb::str(dtype_of(found.type)), nb::tuple(shape), found.bytes);
 }
 
+nb::dict Client::variable_texts() const {
+  const Inside inside(*this);
+  nb::dict result;
+  tailrace_variable_texts texts{};
+  texts.struct_size = sizeof texts;
+  for (size_t index = 0;; ++index) {
+    const tailrace_status status = tailrace_variable_at(handle_, index, &texts);
+    if (status == TAILRACE_NOT_FOUND) return result;
+    check(handle_, status);
+    result[texts.name] = nb::make_tuple(texts.unit, texts.description);
+  }
+}
+
+std::string Client::text() const {
+  const std::string name = "<tailrace.Client " + std::to_string(id_) + ": ";
+  if (closed_) return name + "closed>";
+  if (forked()) return name + "of the parent process>";
+  if (inside_) return name + "in a call of another thread>";
+  const Inside inside(*this);
+  const char* text = "";
+  return name + (tailrace_describe(handle_, &text) == TAILRACE_OK ? text : "open") + ">";
+}
+
 void Client::close() {
   const Inside inside(*this);
   const tailrace_status status = without_gil([&] { return tailrace_close(handle_); });
   if (status != TAILRACE_BUSY && status != TAILRACE_FORKED) {
     withdraw([](const View&) { return true; });
     closed_ = true;
+    for (const std::shared_ptr<Loan>& loan : loans_) loan->end();
     loans_.clear();  // everything accepted has ended
   }
   if (status == TAILRACE_OK) return;
@@ -449,13 +515,13 @@ void Client::release_ended() {
   std::optional<Failure> failure;
   for (const std::shared_ptr<Loan>& loan : loans_) {
     const bool forgotten = loan.use_count() == 1;
-    if (loan->ended || !forgotten || failure) continue;
+    if (loan->ended() || !forgotten || failure) continue;
     int ended = 0;
     const tailrace_status status = tailrace_test(loan->ticket, &ended);
-    loan->ended = ended != 0;
+    if (ended != 0) loan->end();
     if (status != TAILRACE_OK) failure = last_failure(handle_, status);
   }
-  std::erase_if(loans_, [](const std::shared_ptr<Loan>& loan) { return loan->ended; });
+  std::erase_if(loans_, [](const std::shared_ptr<Loan>& loan) { return loan->ended(); });
   if (!failure) return;
   failure->earlier = true;
   raise(*failure);

@@ -22,12 +22,30 @@
 
 namespace tailrace_python {
 
-// A borrowed array. It is held until its request has ended, even if nobody has the ticket any more.
-struct Loan {
-  Loan(nanobind::handle array) : buffer(array, Buffer::Use::read) {}
+// A borrowed array. It is held until its request has ended, even if nobody has the ticket any more. Until then its
+// flag says that it cannot be written to (tailrace/_lending.py).
+class Loan {
+ public:
+  Loan(nanobind::object lent, std::string of, int64_t number)
+      : variable(std::move(of)), iteration(number), buffer(lent, Buffer::Use::read), array_(std::move(lent)) {}
+  ~Loan() { end(); }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
+  void begin();
+  // Gives the array back. It can be called again.
+  void end();
+  bool ended() const { return ended_; }
+
+  const std::string variable;
+  const int64_t iteration;
   Buffer buffer;
   tailrace_ticket ticket{};
-  bool ended = false;
+
+ private:
+  nanobind::object array_;
+  nanobind::object unlock_;  // while the array is lent
+  bool ended_ = false;
 };
 
 class Client;
@@ -51,6 +69,7 @@ class Ticket {
   Ticket(nanobind::object owner, std::shared_ptr<Loan> loan);
   bool wait(std::optional<double> timeout);
   bool test();
+  std::string text() const;
 
  private:
   const Client& client() const;
@@ -67,12 +86,13 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  bool write(const std::string& variable, const Integer& iteration, nanobind::handle array);
+  bool write(const std::string& variable, const Integer& iteration, nanobind::handle array,
+             nanobind::handle fill_value);
   static nanobind::object alloc(nanobind::pointer_and_handle<Client> self, const std::string& variable,
                                 const Integer& iteration);
   bool commit(const std::string& variable, const Integer& iteration);
   static nanobind::object borrow(nanobind::pointer_and_handle<Client> self, const std::string& variable,
-                                 const Integer& iteration, nanobind::handle array);
+                                 const Integer& iteration, nanobind::handle array, nanobind::handle fill_value);
   bool end_iteration(const Integer& iteration, std::optional<double> time, std::optional<double> dt);
   bool attribute(const Integer& iteration, const std::string& name, nanobind::handle value,
                  const std::optional<std::string>& variable);
@@ -90,6 +110,9 @@ class Client {
   nanobind::object file_stats(const std::optional<std::string>& path) const;
   std::string describe() const;
   nanobind::tuple variable(const std::string& name) const;
+  nanobind::dict variable_texts() const;
+  // Returns a text that tells which client it is, and its state. Never fails.
+  std::string text() const;
   void close();
   // Closes. If the body of the `with` has raised an exception, adds a failure of the close to it as a note.
   void exit(nanobind::handle exception);

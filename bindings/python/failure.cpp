@@ -41,8 +41,6 @@ Failure last_failure(tailrace_client* client, tailrace_status status) {
 
 nb::object make_exception(const Failure& failure, nb::handle ticket) {
   const nb::module_ errors = nb::module_::import_("tailrace._errors");
-  // The loss of an earlier block is an Error, however it was lost; Dropped is for the call's own iteration.
-  const bool dropped = failure.status == TAILRACE_DROPPED && !failure.earlier;
   nb::object code = nb::module_::import_("tailrace._tailrace").attr("Status")(static_cast<int>(failure.status));
   nb::dict fields;
   fields["status"] = tailrace_status_text(failure.status);
@@ -55,7 +53,7 @@ nb::object make_exception(const Failure& failure, nb::handle ticket) {
   fields["earlier"] = failure.earlier;
   fields["more"] = failure.more;
   fields["ticket"] = nb::borrow(ticket);
-  return errors.attr(dropped ? "Dropped" : "Error")(failure.message, **fields);
+  return errors.attr("of")(failure.message, **fields);
 }
 
 [[noreturn]] static void raise(const nb::object& exception) {

@@ -1,6 +1,6 @@
-// failure: turns a status of the C interface into the Python exception tailrace.Error (or tailrace.Dropped).
+// failure: turns a status of the C interface into the Python exception tailrace.Error (or a class derived from it).
 //
-// The classes are written in Python (tailrace/_errors.py); this file sets their attributes. It decides nothing.
+// The classes are written in Python (tailrace/_errors.py), which chooses one; this file sets their attributes.
 #pragma once
 
 #include <nanobind/nanobind.h>

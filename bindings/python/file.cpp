@@ -73,13 +73,13 @@ bool File::closed() const { return closed_ || client().closed(); }
 
 void File::write(nb::handle data, const Integer& offset) {
   const Inside inside(client());
-  const Buffer buffer(data, Buffer::Use::read);
+  const Buffer buffer(in_host_memory(data, nb::none()), Buffer::Use::read);
   put(buffer, one_extent("write", offset, buffer));
 }
 
 void File::write_list(nb::handle data, nb::handle extents) {
   const Inside inside(client());
-  const Buffer buffer(data, Buffer::Use::read);
+  const Buffer buffer(in_host_memory(data, nb::none()), Buffer::Use::read);
   put(buffer, extents_of(extents));
 }
 
@@ -211,6 +211,10 @@ void define_file(nb::module_& module) {
            "failures that no call has reported yet.")
       .def_prop_ro("closed", &File::closed, "True if the file or its client was closed.")
       .def_prop_ro("path", &File::path, "The path with which it was opened.")
+      .def("__repr__",
+           [](const File& self) {
+             return "<tailrace.File '" + self.path() + (self.closed() ? "': closed>" : "': open>");
+           })
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> File"))
       .def(

@@ -140,7 +140,15 @@ void define_ticket(nb::module_& module) {
            "Returns False if it is not written by then: the array is still lent. Raises tailrace.Error if the\n"
            "write failed.")
       .def("test", &Ticket::test,
-           "Returns True if the array is written; does not wait. Raises tailrace.Error if the write failed.");
+           "Returns True if the array is written; does not wait. Raises tailrace.Error if the write failed.")
+      .def(
+          "__await__",
+          [](nb::handle self) {
+            return nb::module_::import_("tailrace._awaiting").attr("until_ended")(self).attr("__await__")();
+          },
+          nb::sig("def __await__(self) -> collections.abc.Generator[typing.Any, None, bool]"),
+          "`await ticket` waits in asyncio, as wait does, and lets other tasks run.")
+      .def("__repr__", &Ticket::text);
 }
 
 void set_parameters(Client& self, const nb::kwargs& values) {
@@ -157,11 +165,14 @@ nb::class_<Client> define_client(nb::module_& module) {
              "that was handed over before: the call that raised it was carried out and must not be repeated. The\n"
              "client belongs to the process that opened it: in a child of os.fork() each call raises\n"
              "tailrace.Error (FORKED), and leaving a `with` block does nothing.")
-      .def("write", &Client::write, "variable"_a, "iteration"_a, "array"_a.none(),
-           nb::sig("def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[typing.Any]) -> bool"),
+      .def("write", &Client::write, "variable"_a, "iteration"_a, "array"_a.none(), "fill_value"_a = nb::none(),
+           nb::sig("def write(self, variable: str, iteration: int, array: typing.Any, fill_value: typing.Any = None)"
+                   " -> bool"),
            "Hands over a copy of `array`, which may change as soon as this returns.\n\n"
-           "`array` must be C-contiguous and of the declared type and shape; nothing is converted. Returns\n"
-           "False if `when_full: drop` has dropped the iteration.")
+           "`array` must be C-contiguous and of the declared type and shape; nothing is converted. An array in the\n"
+           "memory of a device (CuPy, PyTorch, …) is copied by its own library. A masked array is refused unless\n"
+           "`fill_value` replaces its masked elements. Returns False if `when_full: drop` has dropped the\n"
+           "iteration.")
       .def("alloc", &Client::alloc, "variable"_a, "iteration"_a,
            nb::sig("def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[typing.Any]"),
            "Returns a writable array in tailrace's memory, in which to build the block without a copy.\n\n"
@@ -173,10 +184,13 @@ nb::class_<Client> define_client(nb::module_& module) {
            "iteration.")
       .def("commit", &Client::commit, "variable"_a, "iteration"_a,
            "Hands over the array that alloc returned. Returns False if the iteration was dropped.")
-      .def("borrow", &Client::borrow, "variable"_a, "iteration"_a, "array"_a.none(),
-           nb::sig(
-               "def borrow(self, variable: str, iteration: int, array: numpy.typing.NDArray[typing.Any]) -> Ticket"),
+      .def("borrow", &Client::borrow, "variable"_a, "iteration"_a, "array"_a.none(), "fill_value"_a = nb::none(),
+           nb::sig("def borrow(self, variable: str, iteration: int, array: typing.Any, fill_value: typing.Any = None)"
+                   " -> Ticket"),
            "Lends `array`, without a copy: it must not change until the ticket has ended.\n\n"
+           "A NumPy array is read-only until wait, test, await or close finds that; other arrays over the same\n"
+           "memory, such as views of before, stay writable. Of an array in the memory of a device, or a masked\n"
+           "one with `fill_value`, a copy is lent.\n"
            "The client keeps the array alive until then. Raises tailrace.Dropped if the iteration was dropped.")
       .def("end_iteration", &Client::end_iteration, "iteration"_a, "time"_a = nb::none(), "dt"_a = nb::none(),
            nb::sig(
@@ -227,6 +241,15 @@ void define_questions_and_end(nb::class_<Client>& client) {
       .def("variable", &Client::variable, "name"_a,
            nb::sig("def variable(self, name: str) -> tuple[str, tuple[int, ...], int]"),
            "The declared dtype, shape and size in bytes of a variable.")
+      .def_prop_ro(
+          "variables",
+          [](nb::handle self) {
+            const Client& client = *nb::inst_ptr<Client>(self);
+            return nb::module_::import_("tailrace._variables").attr("Variables")(self, client.variable_texts());
+          },
+          nb::sig("def variables(self) -> tailrace._variables.Variables"),
+          "The declared variables: a mapping from names to their dtype, shape, nbytes, unit and description.")
+      .def("__repr__", &Client::text)
       .def("close", &Client::close,
            "Waits until everything handed over has ended, and closes the client. Then raises tailrace.Error if\n"
            "there are failures that no call has reported yet: it is the first of them, and has the rest in\n"

@@ -166,6 +166,14 @@ typedef struct tailrace_variable_info {
   uint64_t bytes;                    /* size of one block */
 } tailrace_variable_info;
 
+/* The texts of a declared variable. They live as long as the client is open. */
+typedef struct tailrace_variable_texts {
+  size_t struct_size;
+  const char* name;
+  const char* unit;        /* "1" if it has none */
+  const char* description; /* "" if it has none */
+} tailrace_variable_texts;
+
 /* A parameter of the configuration, given by the program (a grid size known only at run time). */
 typedef struct tailrace_parameter {
   const char* name;
@@ -556,6 +564,11 @@ TAILRACE_API tailrace_status tailrace_file_seal(tailrace_file file, uint64_t off
 /* Returns type, shape and size of a declared variable. Never returns TAILRACE_EARLIER_FAILURE. */
 TAILRACE_API tailrace_status tailrace_variable(tailrace_client* client, const char* variable,
                                                tailrace_variable_info* out);
+
+/* Returns the texts of the declared variable of this index: 0, 1, … in the configuration's order. Fails with
+ * TAILRACE_NOT_FOUND past the last one. Never returns TAILRACE_EARLIER_FAILURE. */
+TAILRACE_API tailrace_status tailrace_variable_at(tailrace_client* client, size_t index,
+                                                  tailrace_variable_texts* out);
 
 /* Checks the caller's idea of a variable. Fails with TAILRACE_WRONG_TYPE or TAILRACE_WRONG_SHAPE and a message
  * that names both sides. `shape` has `rank` entries, slowest dimension first. The bindings call it before every

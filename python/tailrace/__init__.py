@@ -11,49 +11,109 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import sys
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
-from . import _tailrace
-from ._errors import Dropped, Error
+from . import _logs, _tailrace, opening, ranks
+from ._errors import (Closed, Dropped, Error, Exists, InvalidArgument, InvalidConfig, IoError, NotFound, OutOfMemory,
+                      ServerLost, TimedOut, TooLarge, UnknownVariable, WrongShape, WrongType)
 from ._stats import FileStats, Sizes, Times, VariableStats
 from ._tailrace import Client, File, Status, Ticket
+from .opening import Variable
 from .reading import read
 
-__all__ = ["Client", "Dropped", "Error", "File", "FileStats", "Leftover", "Sizes", "Status", "Ticket", "Times",
-           "VariableStats", "__version__", "check", "open", "read", "recover"]
+__all__ = ["Client", "Closed", "Dropped", "Error", "Exists", "File", "FileStats", "InvalidArgument", "InvalidConfig",
+           "IoError", "Leftover", "NotFound", "OutOfMemory", "ServerLost", "Sizes", "Status", "Ticket", "TimedOut",
+           "Times", "TooLarge", "UnknownVariable", "Variable", "VariableStats", "WrongShape", "WrongType",
+           "__version__", "check", "open", "read", "recover"]
 
 __version__: str = _tailrace.version()
 
 _Path = Union[str, "os.PathLike[str]"]
+_Config = Union[_Path, Mapping[str, Any]]
 
 
-def open(config: _Path, client: int = 0, *, parameters: Mapping[str, float] | None = None, path: _Path | None = None,
-         text: str | None = None) -> Client:
-    """Opens client ``client`` (0 or more; usually the MPI rank) with the configuration file ``config``.
+def open(config: _Config | None = None, client: int | None = None, *, parameters: Mapping[str, float] | None = None,
+         path: _Path | None = None, text: str | None = None, comm: Any = None, name: str | None = None,
+         variables: Mapping[str, Any] | None = None, place: str | Mapping[str, Any] | None = None,
+         budget: str | int | None = None, when_full: str | None = None, existing: str | None = None,
+         durability: str | None = None, file_per: str | None = None, dt: float | None = None,
+         log_level: str | None = None, logger: bool | str | logging.Logger | None = None) -> Client:
+    """Opens client ``client`` (0 or more, by default 0; usually the MPI rank).
 
-    ``parameters`` replace or extend the file's ``parameters:``, and ``path`` replaces ``storage.path``. ``text``, if
-    given, is the YAML itself, and ``config`` only its name in messages. Raises ``tailrace.Error``.
+    ``config`` is a configuration file, or a dictionary with the same keys. Without a file, keywords set keys:
+    ``variables`` (from names to example arrays or ``tailrace.Variable``), ``name`` (by default "run"), ``place``,
+    ``budget``, ``when_full``, ``existing``, ``durability``, ``file_per``, ``dt`` and ``log_level``; ``logger`` (True,
+    a name, or a ``logging.Logger``) gets what is logged. With a file they raise TypeError, and so does a key that the
+    dictionary has, too.
+
+    ``parameters`` replace or extend ``parameters:``, and ``path`` replaces ``storage.path``. ``text``, if given, is
+    the YAML itself, and ``config`` only its name in messages. ``comm`` is a communicator of mpi4py: the client is the
+    rank, the configuration gets the parameters rank, size, local_rank, local_size, node and nodes, and the call is
+    collective. Without a file, the ranks of a node are then the clients of its server. Raises ``tailrace.Error``.
     """
-    opened = _tailrace.open(os.fspath(config), client, list((parameters or {}).items()), _optional(path), text)
-    _open_clients[opened] = os.getpid()
-    return opened
+    keywords = {"name": name, "variables": variables, "place": place, "budget": budget, "when_full": when_full,
+                "existing": existing, "durability": durability, "file_per": file_per, "dt": dt,
+                "log_level": log_level}
+    asked = _Asked(config, text, keywords, parameters or {}, path, logger)
+    if comm is None:
+        return asked.open(client or 0)
+    if client is not None:
+        raise TypeError("open: found client and comm, expected one of both: with comm, the client is the rank")
+    where = ranks.where(comm)
+    with ranks.together(comm):
+        return asked.open(where.rank, where.parameters())
 
 
-def check(config: _Path, client: int = 0, *, parameters: Mapping[str, float] | None = None,
+@dataclass(frozen=True)
+class _Asked:
+    """The arguments of ``open`` but the client."""
+
+    config: _Config | None
+    text: str | None
+    keywords: Mapping[str, Any]
+    parameters: Mapping[str, float]
+    path: _Path | None
+    logger: bool | str | logging.Logger | None
+
+    def open(self, client: int, where: Mapping[str, float] | None = None) -> Client:
+        """Opens it. ``where`` has the parameters of a rank."""
+        reader = _logs.reader(self.logger)
+        if reader is None:
+            return self._open(client, where, None)
+        try:
+            opened = self._open(client, where, reader.path)
+        except BaseException:
+            reader.end()
+            raise
+        reader.follow(opened)
+        return opened
+
+    def _open(self, client: int, where: Mapping[str, float] | None, log: str | None) -> Client:
+        file, made = opening.source(self.config, self.text, {**self.keywords, "logger": log}, where is not None)
+        parameters = {**(where or {}), **self.parameters}
+        opened = _tailrace.open(file, client, list(parameters.items()), _optional(self.path), made)
+        _open_clients[opened] = os.getpid()
+        return opened
+
+
+def check(config: _Config, client: int = 0, *, parameters: Mapping[str, float] | None = None,
           path: _Path | None = None, text: str | None = None, flush_waits: bool = False) -> None:
-    """Checks the whole configuration, as ``open`` would, without opening anything. Raises ``tailrace.Error``.
+    """Checks the whole configuration (a file or a dictionary), as ``open`` would, without opening anything. Raises
+    ``tailrace.Error``.
 
     With ``flush_waits``, also rejects a configuration with which ``flush`` waits for nothing (``storage.durability:
     accepted``).
     """
     # In a configuration, the client is the parameter of that name.
     given = {"client": client, **(parameters or {})}
-    _tailrace.check(os.fspath(config), list(given.items()), _optional(path), text, flush_waits)
+    file, made = opening.source(config, text, {})
+    _tailrace.check(file, list(given.items()), _optional(path), made, flush_waits)
 
 
 @dataclass(frozen=True)
@@ -100,3 +160,4 @@ def _close_at_exit() -> None:
         except Error as error:
             for one in (error, *error.others):
                 print(f"tailrace: while closing at exit: {one}", file=sys.stderr)
+    _logs.end_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 
@@ -49,10 +50,17 @@ class Error(Exception):
         self.variable = variable
         self.iteration = iteration
         self.errno = errno
+        if isinstance(self, OSError):
+            self.strerror = None if errno is None else os.strerror(errno)
+            self.filename = file or None
         self.earlier = earlier
         self.more = more
         self.others = others
         self.ticket = ticket
+
+    def __str__(self) -> str:
+        # Not those of KeyError and OSError, which quote or rearrange it.
+        return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickle carries exceptions between processes, but cannot carry a ticket.
@@ -63,8 +71,77 @@ class Dropped(Error):
     """Raised when ``when_full: drop`` has dropped this iteration, so that there is no memory for it."""
 
 
+class InvalidArgument(Error, ValueError):
+    """An argument is wrong."""
+
+
+class InvalidConfig(Error, ValueError):
+    """The configuration is wrong; the message names file, line and key."""
+
+
+class UnknownVariable(Error, KeyError):
+    """No variable of this name is declared."""
+
+
+class WrongType(Error, TypeError):
+    """The element type is not the declared one."""
+
+
+class WrongShape(Error, ValueError):
+    """The shape is not that of the layout, or cannot be one."""
+
+
+class TooLarge(Error, ValueError):
+    """The block can never fit into the memory budget."""
+
+
+class NotFound(Error, FileNotFoundError):
+    """There is no such block to read, or no such file or directory."""
+
+
+class Closed(Error, ValueError):
+    """The client or file has been closed."""
+
+
+class Exists(Error, FileExistsError):
+    """Files of an earlier run are there."""
+
+
+class TimedOut(Error, TimeoutError):
+    """Something did not end within the given time."""
+
+
+class IoError(Error, OSError):
+    """The operating system refused; ``errno`` says why."""
+
+
+class ServerLost(Error, ConnectionError):
+    """The node's server has died, and none has replaced it."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """The system provides less memory than the budget requires."""
+
+
+# By status code, as in tailrace.h; all others are plain errors.
+_CLASSES: dict[int, type[Error]] = {
+    101: InvalidArgument, 102: InvalidConfig, 103: UnknownVariable, 104: WrongType, 105: WrongShape, 107: TooLarge,
+    109: NotFound, 111: Closed, 114: Exists, 201: TimedOut, 202: Dropped, 301: IoError, 304: ServerLost,
+    401: OutOfMemory}
+# Those of lost data. The loss of an earlier block has no other class: nobody shall take it for a fault of the call.
+_LOSSES = (301, 304)
+
+
+def of(message: str, **parts: Any) -> Error:
+    """Returns the exception for a failure, of the class that its status has."""
+    code = int(parts["code"])
+    known = not parts["earlier"] or code in _LOSSES
+    return (_CLASSES.get(code, Error) if known else Error)(message, **parts)
+
+
 def _rebuild(kind: type[Error], message: str, parts: dict[str, Any]) -> Error:
     return kind(message, **parts)
 
 
-Error.__module__ = Dropped.__module__ = "tailrace"
+for _class in (Error, *_CLASSES.values()):
+    _class.__module__ = "tailrace"

@@ -2,7 +2,7 @@
 The C interface of tailrace, as Python sees it. Use the package tailrace.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 import enum
 import types
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy.typing
 
 import tailrace._stats
+import tailrace._variables
 
 
 class Status(enum.IntEnum):
@@ -83,6 +84,13 @@ class Ticket:
         Returns True if the array is written; does not wait. Raises tailrace.Error if the write failed.
         """
 
+    def __await__(self) -> Generator[Any, None, bool]:
+        """
+        `await ticket` waits in asyncio, as wait does, and lets other tasks run.
+        """
+
+    def __repr__(self) -> str: ...
+
 class File:
     """
     A raw file, in the program's own format. Client.open_file makes it; it is a context manager.
@@ -150,6 +158,8 @@ class File:
     def path(self) -> str:
         """The path with which it was opened."""
 
+    def __repr__(self) -> str: ...
+
     def __enter__(self) -> File: ...
 
     def __exit__(self, type: type[BaseException] | None, value: BaseException | None, traceback: types.TracebackType | None) -> None: ...
@@ -164,12 +174,14 @@ class Client:
     tailrace.Error (FORKED), and leaving a `with` block does nothing.
     """
 
-    def write(self, variable: str, iteration: int, array: numpy.typing.NDArray[Any]) -> bool:
+    def write(self, variable: str, iteration: int, array: Any, fill_value: Any = None) -> bool:
         """
         Hands over a copy of `array`, which may change as soon as this returns.
 
-        `array` must be C-contiguous and of the declared type and shape; nothing is converted. Returns
-        False if `when_full: drop` has dropped the iteration.
+        `array` must be C-contiguous and of the declared type and shape; nothing is converted. An array in the
+        memory of a device (CuPy, PyTorch, …) is copied by its own library. A masked array is refused unless
+        `fill_value` replaces its masked elements. Returns False if `when_full: drop` has dropped the
+        iteration.
         """
 
     def alloc(self, variable: str, iteration: int) -> numpy.typing.NDArray[Any]:
@@ -189,10 +201,13 @@ class Client:
         Hands over the array that alloc returned. Returns False if the iteration was dropped.
         """
 
-    def borrow(self, variable: str, iteration: int, array: numpy.typing.NDArray[Any]) -> Ticket:
+    def borrow(self, variable: str, iteration: int, array: Any, fill_value: Any = None) -> Ticket:
         """
         Lends `array`, without a copy: it must not change until the ticket has ended.
 
+        A NumPy array is read-only until wait, test, await or close finds that; other arrays over the same
+        memory, such as views of before, stay writable. Of an array in the memory of a device, or a masked
+        one with `fill_value`, a copy is lent.
         The client keeps the array alive until then. Raises tailrace.Dropped if the iteration was dropped.
         """
 
@@ -254,6 +269,14 @@ class Client:
 
     def variable(self, name: str) -> tuple[str, tuple[int, ...], int]:
         """The declared dtype, shape and size in bytes of a variable."""
+
+    @property
+    def variables(self) -> tailrace._variables.Variables:
+        """
+        The declared variables: a mapping from names to their dtype, shape, nbytes, unit and description.
+        """
+
+    def __repr__(self) -> str: ...
 
     def close(self) -> None:
         """

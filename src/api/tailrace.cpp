@@ -389,6 +389,20 @@ tailrace_status tailrace_variable(tailrace_client* client, const char* variable,
   });
 }
 
+tailrace_status tailrace_variable_at(tailrace_client* client, size_t index, tailrace_variable_texts* out) {
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    const std::vector<Variable>& variables = session.config().variables;
+    if (index >= variables.size()) {
+      return Status(TAILRACE_NOT_FOUND, "found index " + std::to_string(index) + ", expected less than " +
+                                            std::to_string(variables.size()) + ", the number of variables");
+    }
+    const Variable& one = variables[index];
+    const tailrace_variable_texts texts{sizeof texts, one.name.c_str(), one.unit.symbol.c_str(),
+                                        one.description.c_str()};
+    return copy_out(out, &texts, sizeof texts) ? Status() : null_argument("a structure with its struct_size");
+  });
+}
+
 tailrace_status tailrace_expect(tailrace_client* client, const char* variable, tailrace_type type, int rank,
                                 const uint64_t* shape) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {

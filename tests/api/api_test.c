@@ -227,6 +227,14 @@ static void variables_are_described(void) {
   CHECK(says(client, TAILRACE_UNKNOWN_VARIABLE, "height, speed, mark"));
   CHECK(strcmp(last_error(client).variable, "depth") == 0);
 
+  tailrace_variable_texts texts;
+  texts.struct_size = sizeof texts;
+  IS(tailrace_variable_at(client, 0, &texts), TAILRACE_OK);
+  IS(tailrace_variable(client, texts.name, &info), TAILRACE_OK);
+  CHECK(texts.unit[0] != '\0' && texts.description != NULL);
+  IS(tailrace_variable_at(client, 1000000, &texts), TAILRACE_NOT_FOUND);
+  IS(tailrace_variable_at(client, 0, NULL), TAILRACE_INVALID_ARGUMENT);
+
   const uint64_t right[] = {NY, NX};
   const uint64_t turned[] = {NX, NY};
   const uint64_t line[] = {NX};

@@ -39,7 +39,7 @@ def flags_of(commands):
 
 # Requirements of public headers that a build need not have: such a header is skipped if no command of the build has
 # the folder.
-NEEDS = {"include/tailrace/tailrace_mpi.hpp": "mpi.h"}
+NEEDS = {"include/tailrace/tailrace_mpi.h": "mpi.h", "include/tailrace/tailrace_mpi.hpp": "mpi.h"}
 
 
 def can_have(name, flags):

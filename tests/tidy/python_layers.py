@@ -14,10 +14,12 @@ PACKAGE = "python/tailrace"
 # The layers of the package's modules and folders, the lowest first; "" is the package itself, with its extension
 # module.
 LAYERS = [
-    {"_errors", "_programs", "_stats", "own_file", "quantity", "series", "striped"},
+    {"_errors"},
+    {"_arrays", "_awaiting", "_lending", "_logs", "_programs", "_stats", "_variables", "opening", "own_file",
+     "quantity", "ranks", "series", "striped"},
     {"reading", "xdmf"},
     {""},
-    {"cube", "files", "iterations", "models"},
+    {"cube", "files", "iterations", "models", "mpi"},
     {"demo_data"},
     {"bench"},
     {"pictures"},

@@ -1,22 +1,22 @@
-// As much of MPI as the compiler needs to read tailrace_mpi.hpp, for tests of its behaviour without MPI. Nothing here
-// can be called.
+/* As much of MPI as compilers of C and C++ need to read tailrace_mpi.h and .hpp, for tests of their behaviour without
+ * MPI. Nothing here can be called. */
 #ifndef TAILRACE_TESTS_MPI_STUB_H
 #define TAILRACE_TESTS_MPI_STUB_H
 
-using MPI_Comm = int;
-using MPI_Info = int;
-using MPI_Datatype = int;
-using MPI_Op = int;
+typedef int MPI_Comm;
+typedef int MPI_Info;
+typedef int MPI_Datatype;
+typedef int MPI_Op;
 
-constexpr int MPI_SUCCESS = 0;
-constexpr int MPI_UNDEFINED = -1;
-constexpr int MPI_COMM_TYPE_SHARED = 0;
-constexpr MPI_Comm MPI_COMM_NULL = -1;
-constexpr MPI_Info MPI_INFO_NULL = 0;
-constexpr MPI_Datatype MPI_INT = 0;
-constexpr MPI_Op MPI_SUM = 0;
-constexpr MPI_Op MPI_MIN = 1;
-constexpr void* MPI_IN_PLACE = nullptr;
+#define MPI_SUCCESS 0
+#define MPI_UNDEFINED (-1)
+#define MPI_COMM_TYPE_SHARED 0
+#define MPI_COMM_NULL (-1)
+#define MPI_INFO_NULL 0
+#define MPI_INT 0
+#define MPI_SUM 0
+#define MPI_MIN 1
+#define MPI_IN_PLACE ((void*)0)
 
 int MPI_Comm_rank(MPI_Comm comm, int* rank);
 int MPI_Comm_size(MPI_Comm comm, int* size);

@@ -1,0 +1,106 @@
+"""For MPI programs, by mpi4py, that give ranks to place ``core``; the counterpart of tailrace_mpi.hpp.
+
+    from mpi4py import MPI
+    import tailrace.mpi
+
+    computing = tailrace.mpi.split(MPI.COMM_WORLD, "sim.yaml")
+    if computing != MPI.COMM_NULL:                  # else this rank was a server
+        with tailrace.mpi.open(computing, "sim.yaml") as out:   # client = rank
+            …
+        computing.Free()
+
+Both calls are collective over their communicator. Later calls are not: a client never communicates by MPI. A program
+that leaves a core to the server by ``mpirun -n`` only needs ``tailrace.open(…, comm=MPI.COMM_WORLD)``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from . import Client, _programs, ranks
+from . import open as _open
+
+__all__ = ["open", "split"]
+
+
+def open(comm: Any, config: Any = None, **options: Any) -> Client:
+    """Opens the client whose number is the rank in ``comm``: ``tailrace.open(config, comm=comm, …)``."""
+    return _open(config, comm=comm, **options)
+
+
+def split(comm: Any, config: str | os.PathLike[str], *, path: str | os.PathLike[str] | None = None,
+          parameters: Mapping[str, int] | None = None, cores: int = 1,
+          program: str | os.PathLike[str] | None = None, wait: float = 600.0) -> Any:
+    """Makes servers of the last ``cores`` ranks of each node. Returns the communicator of all other ranks, in the
+    same order, when the servers are ready.
+
+    On a rank that becomes a server it returns ``MPI.COMM_NULL`` after the last client has left. ``path`` and
+    ``parameters`` are as in ``open``: the servers need them, too. ``cores`` is ``place.cores`` of the configuration,
+    ``program`` the path of tailrace-core, if it is not where it is searched. A server to which no client comes ends
+    after ``wait`` seconds. Raises ValueError, on all ranks, if a node would have no rank left to compute.
+    """
+    from mpi4py import MPI
+
+    node = ranks.node_of(comm)
+    try:
+        local_rank, computing_here = node.Get_rank(), node.Get_size() - cores
+        least = comm.allreduce(computing_here, op=MPI.MIN)
+        if least < 1 or cores < 1:
+            alone = " (the mpirun of another MPI starts each rank alone)" if comm.Get_size() == 1 else ""
+            raise ValueError(f"tailrace.mpi.split: a node has {least + cores} ranks, expected more than the {cores} "
+                             f"servers{alone}")
+        serves = local_rank >= computing_here
+        nodes = ranks.count_nodes(comm, node)
+        servers = comm.allreduce(1 if serves else 0)
+        computing = comm.Split(MPI.UNDEFINED if serves else 0, comm.Get_rank())
+        server = None
+        if serves:
+            known = ranks.Where(size=comm.Get_size() - servers, local_size=computing_here, nodes=nodes)
+            server = _start(_command(config, local_rank - computing_here, path, program, wait),
+                            {**known.parameters(), **(parameters or {})})
+        node.Barrier()  # the node's servers are ready
+    finally:
+        node.Free()
+    if server is not None:
+        _report(server.wait())
+    return computing
+
+
+def _command(config: str | os.PathLike[str], number: int, path: str | os.PathLike[str] | None,
+             program: str | os.PathLike[str] | None, wait: float) -> list[str]:
+    found = program or os.environ.get("TAILRACE_SERVER") or _programs.find("tailrace-core") or "tailrace-core"
+    words = [os.fspath(found), "--config", os.fspath(config), "--server", str(number), "--wait", str(wait)]
+    return words + ([] if path is None else ["--path", os.fspath(path)])
+
+
+def _start(command: list[str], parameters: Mapping[str, int]) -> subprocess.Popen[bytes] | None:
+    """Starts a server. Returns it when clients can come, or when it has failed and reported that on stderr."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    words = [*command, "--announce", str(theirs.fileno())]
+    for name, value in parameters.items():
+        words += ["--parameter", f"{name}={int(value)}"]
+    with ours:
+        with theirs:
+            try:
+                server = subprocess.Popen(words, pass_fds=(theirs.fileno(),))
+            except OSError as error:
+                print(f"tailrace.mpi: the server's program '{command[0]}' cannot be started: {error.strerror}",
+                      file=sys.stderr)
+                return None
+        ours.recv(256)
+    return server
+
+
+def _report(code: int) -> None:
+    # The clients start another server, or fail and report why: no failure is silent.
+    if code < 0:
+        name = signal.strsignal(-code)
+        print(f"tailrace.mpi: a server ended with signal {-code} ({name})", file=sys.stderr)
+    elif code > 0:
+        print(f"tailrace.mpi: a server ended with exit status {code}", file=sys.stderr)

@@ -1,0 +1,68 @@
+"""What a client logs reaches Python's logging."""
+
+import glob
+import logging
+import os
+import tempfile
+
+import numpy as np
+import pytest
+import tailrace
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def opened(directory, **keywords):
+    return tailrace.open(variables={"a": np.zeros(3)}, path=directory / "out", budget="4 MiB", **keywords)
+
+
+def closed_with_a_failure(client):
+    client.write("a", 0, np.ones(3))
+    with pytest.raises(tailrace.Error):  # the iteration was not ended
+        client.close()
+    tailrace._logs.end_all()
+
+
+def test_messages_reach_the_logger(temporary, caplog, capfd):
+    with caplog.at_level(logging.INFO):
+        closed_with_a_failure(opened(temporary, logger=True, log_level="info"))
+    found = [record for record in caplog.records if record.name == "tailrace.client"]
+    assert {logging.INFO, logging.ERROR} <= {record.levelno for record in found}
+    assert any("end_iteration was not called" in record.getMessage() for record in found)
+    assert capfd.readouterr().err == "" and not glob.glob(str(temporary / "*.log"))
+
+
+def test_a_logger_can_be_chosen(temporary, caplog):
+    closed_with_a_failure(opened(temporary, logger=logging.getLogger("mine")))
+    assert [record.name for record in caplog.records] == ["mine"]
+
+
+def test_a_client_that_is_closed_ends_its_thread(temporary):
+    client = opened(temporary, logger="mine")
+    reader, = tailrace._logs._following
+    client.close()
+    reader._thread.join()
+    assert not tailrace._logs._following and not os.path.exists(reader.path)
+
+
+def test_without_a_close_they_come_at_the_end_of_the_program(temporary, python):
+    said = python("import logging, sys, numpy, tailrace\n"
+                  "logging.basicConfig(format='%(name)s|%(message)s')\n"
+                  "a = numpy.zeros(3)\n"
+                  "out = tailrace.open(variables={'a': a}, path=sys.argv[1], budget='4 MiB', logger=True)\n"
+                  "out.write('a', 0, a)\n", temporary / "out").stderr
+    assert "tailrace.client|run/0: " in said and "end_iteration was not called" in said, said
+
+
+def test_a_failed_open_leaves_nothing(temporary):
+    with pytest.raises(ValueError):
+        opened(temporary, logger=True, place="coer")
+    with pytest.raises(TypeError, match="keywords logger"):
+        tailrace.open("sim.yaml", logger=True)
+    with pytest.raises(TypeError, match="expected True, a name or a logging.Logger, found int"):
+        opened(temporary, logger=3)
+    assert not glob.glob(str(temporary / "*.log"))
