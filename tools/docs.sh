@@ -14,4 +14,5 @@ sed -i -e '/<includes refid=/d' \
   -e 's/<ref refid="[a-z_]*_8hp*" [^>]*>\([^<]*\)<\/ref>/\1/g' build/docs/doxygen/xml/*.xml
 step "building the site (Sphinx)" "$venv/bin/python" -m sphinx -W --keep-going -n -j 2 -d build/docs/doctrees \
   docs build/docs/html
+step "checking its links and references" "$venv/bin/python" docs/_ext/check_site.py build/docs/html .
 say "the site: build/docs/html/index.html"
