@@ -89,17 +89,20 @@ def test_blocks_do_what_the_page_says(page: pathlib.Path, tmp_path: pathlib.Path
     environment["TAILRACE_RUNTIME_DIR"] = str(runtime_directory)
     folder = tmp_path / "work"
     folder.mkdir()
+    missing = []
     for block in blocks(page):
         if block.how.startswith("file: "):
             (folder / block.how.removeprefix("file: ")).write_text(block.body)
         elif block.how.startswith("run if ") and importlib.util.find_spec(block.how.split()[-1]) is None:
-            pytest.skip(f"there is no {block.how.split()[-1]} here; the blocks above it have run")
+            missing.append(block.how.split()[-1])
         elif block.how == "run" or block.how.startswith("run if "):
             if "mpicxx" in block.body and shutil.which("mpicxx") is None:
                 pytest.skip("there is no MPI here; the blocks above it have run")
             run_commands(block, folder, environment)
         else:
             assert block.how.startswith("not run: "), f"{name_of(page)}: nothing says what to do with:\n{block.body}"
+    if missing:
+        pytest.skip(f"{', '.join(missing)}: not installed here; all other blocks of the page have run")
 
 
 @pytest.mark.parametrize(("title", "block"), NOT_RUN, ids=[title for title, _ in NOT_RUN])
@@ -113,3 +116,9 @@ def test_each_status_code_has_an_entry() -> None:
     page = (REPOSITORY / "docs/howto/troubleshooting.md").read_text()
     entries = set(re.findall(r"^### `(TAILRACE_\w+)`", page, re.MULTILINE))
     assert len(codes) > 20 and entries == codes
+
+
+def test_the_readme_shows_the_example_in_python() -> None:
+    readme = (REPOSITORY / "README.md").read_text()
+    program = (REPOSITORY / "examples/example.py").read_text().split('"""\n\n', 1)[1]
+    assert f"```python\n{program}```" in readme
