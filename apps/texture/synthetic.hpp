@@ -1,8 +1,8 @@
 // SyntheticImage: a multispectral image of cells, computed pixel by pixel from a seed.
 //
-// It stands for the smears of seed 004, §4.3.1, of which no image is public: round cells with nuclei, a ripple inside
-// each cell in a direction of its own, and noise. A channel weighs the parts differently. Any rank can compute any
-// pixel, and all get the same value. Values lie between 0 and 1 or so.
+// It stands for the smears of Venkatesan 2013, §4.3.1, of which no image is public: round cells with nuclei, a ripple
+// inside each cell in a direction of its own, and noise. A channel weighs the parts differently. Any rank can compute
+// any pixel, and all get the same value. Values lie between 0 and 1 or so.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // run(): the simulated program. It computes blocks and hands them over, iteration after iteration, and takes all
 // times.
 //
-// It is the loop of the seed's test-bed, and the only place where compute and write workers meet.
+// It is the loop of the test-bed of Sid Lakhdar 2017, and the only place where compute and write workers meet.
 #pragma once
 
 #include <cstdint>

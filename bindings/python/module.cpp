@@ -224,8 +224,8 @@ void define_questions_and_end(nb::class_<Client>& client) {
            "\"truncate\": read and write, and empty it first. Writes to an `immediate` file do not wait to be\n"
            "merged with later ones.")
       .def("last_iteration", &Client::last_iteration,
-           "The last iteration that an earlier run has published, when the client was opened; None if there is none.\n\n"
-           "Needs `storage.existing: continue`.")
+           "The last iteration that an earlier run has published, when the client was opened; None if there is\n"
+           "none.\n\nNeeds `storage.existing: continue`.")
       .def("remove_file", &Client::remove_file, "path"_a,
            "Removes a raw file. `path` is as in open_file; no client of the same server may have it open.")
       .def("stats", &Client::stats, nb::sig("def stats(self) -> dict[str, int | float]"),

@@ -444,9 +444,9 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
                                            void* data);
 
 /* Returns the last iteration that an earlier run of this name has published, as it was when the client was opened:
- * where a program goes on after a crash. Needs `storage.existing: continue`. It has all of its bytes, and tailrace_read
- * reads its blocks. `*iteration` is -1 if there is none. With a file for each process, each client has its own; take
- * the least of all clients. Never returns TAILRACE_EARLIER_FAILURE. */
+ * where a program goes on after a crash. Needs `storage.existing: continue`. It has all of its bytes, and
+ * tailrace_read reads its blocks. `*iteration` is -1 if there is none. With a file for each process, each client has
+ * its own; take the least of all clients. Never returns TAILRACE_EARLIER_FAILURE. */
 TAILRACE_API tailrace_status tailrace_last_iteration(tailrace_client* client, int64_t* iteration);
 
 /* ---- raw files ---------------------------------------------------------------------------------------- */

@@ -547,7 +547,8 @@ class Client {
     detail::check(handle_, tailrace_read(handle_, variable.c_str(), iteration, std::ranges::data(data)));
   }
 
-  /// Returns the last iteration that an earlier run has published, when this client was opened; none if there is none.
+  /// Returns the last iteration that an earlier run has published, when this client was opened; none if there is
+  /// none.
   std::optional<int64_t> last_iteration() const {
     int64_t iteration = -1;
     detail::check(handle_, tailrace_last_iteration(handle_, &iteration));

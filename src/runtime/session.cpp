@@ -139,8 +139,8 @@ Status Session::build_for_core(const ConfigInput& input) {
                              "last_iteration: found files that forwarders write and this node does not see, expected "
                              "place thread or files of this node");
   } else {
-    last_iteration_ = impl::last_iteration(config_, *open_file_system(config_.storage.backend),
-                                           series_of(config_, client_id_));
+    last_iteration_ =
+        impl::last_iteration(config_, *open_file_system(config_.storage.backend), series_of(config_, client_id_));
   }
   description_ = "place " + place_->description();
   return {};

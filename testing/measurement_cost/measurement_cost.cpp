@@ -1,6 +1,6 @@
 // Measures what the always-on measurements cost on the caller's path, at the rate at which blocks are handed over.
 //
-// After seeds 003, p. 9: the cost of a trace event depends on how often it is recorded, since the computation in
+// After Farah et al. 2016: the cost of a trace event depends on how often it is recorded, since the computation in
 // between takes the caches. So the routine alone runs at each rate, with computing in between; the cost of the timing
 // itself, measured in the same way, is subtracted. The routine is what ClientMeter adds to a block for measuring: two
 // looks at the clock, a histogram, four counters. Compiled against src, so it is here and not in bench/.

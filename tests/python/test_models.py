@@ -11,7 +11,7 @@ import pytest
 from tailrace.models import advice, core, fit, pipeline, shield
 from tailrace.models.advice import Setting
 
-DESKTOP, HPC = 0.016, 0.041  # W in seconds for 50,000,000 bytes: seed 000 §4.1.1
+DESKTOP, HPC = 0.016, 0.041  # W in seconds for 50,000,000 bytes: Sid Lakhdar 2017 §4.1.1
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_write_beside_a_computation(draw):
     assert pipeline.contended(5, 1, 0.9) == 1  # noise
 
 
-@pytest.mark.parametrize("req", [8.4e-6, 2.1e-6])  # seed 000 §4.1.2
+@pytest.mark.parametrize("req", [8.4e-6, 2.1e-6])  # Sid Lakhdar 2017 §4.1.2
 def test_requests_are_paid_for_one_by_one(req):
     assert pipeline.model2(4, DESKTOP, HPC, req) - pipeline.model1(4, DESKTOP, HPC) == pytest.approx(4 * req)
     # Four of them are negligible beside a write: the seed's constant gap to model 1 came from W, not from them.
@@ -224,7 +224,8 @@ def test_the_inequality_is_what_a_long_run_tells(draw):
 
 
 def test_a_thread_is_worth_it_until_it_slows_computing_by_what_it_hides():
-    # The seed's naive version slowed computing by 40 to 80 % and gained nothing; pinned, 2 to 5 % (seed 000 §4.2).
+    # The naive version slowed computing by 40 to 80 % and gained nothing; pinned, 2 to 5 % (Sid Lakhdar 2017
+    # §4.2).
     assert not core.threaded(1, 0.4, slowdown=0.4).holds
     assert core.threaded(1, 0.4, slowdown=0.05).gain == pytest.approx(0.25)
     assert core.threaded(1, 0.4, slowdown=0.05, copy=0.1, req=0.05).compute == pytest.approx(1.2)
@@ -234,12 +235,12 @@ def test_a_thread_is_worth_it_until_it_slows_computing_by_what_it_hides():
 
 
 def test_overlap_and_speed_up_of_the_seed():
-    # Seed 002 §3.3: output takes 30 % of the run, 19 % of the whole are gained: 63 % of output overlap.
+    # Castellano 2020 §3.3: output takes 30 % of the run, 19 % of the whole are gained: 63 % of output overlap.
     assert shield.output_overlap(30, 30 - 19) == pytest.approx(0.63, abs=0.005)
 
 
 def test_nothing_is_waited_for_behind_a_shield_that_is_long_enough():
-    # Seed 002 §3.4.1: on one node of MareNostrum every PST covers the writing.
+    # Castellano 2020 §3.4.1: on one node of MareNostrum every PST covers the writing.
     waits = shield.one_output([shield.Variable(f"v{index}", 10, 0.5) for index in range(20)])
     assert waits.total == 0 and waits.overlap == 1
 

@@ -1,5 +1,6 @@
-// posix-aio: the naive asynchronous writer of the seed, with glibc's AIO. It copies each block into a new buffer from
-// malloc, which aio_write writes to its file through the page cache, with one writing thread for each device.
+// posix-aio: the naive asynchronous writer of Sid Lakhdar 2017, with glibc's AIO. It copies each block into a new
+// buffer from malloc, which aio_write writes to its file through the page cache, with one writing thread for each
+// device.
 //
 // Only --budget bounds the pending blocks. It checks for ended writes at each hand-over, and syncs the files when all
 // are written.

@@ -1,4 +1,4 @@
-"""The re-mapper of Cube profiles, with each way to write: the ablation of the thesis on it (seed 000, ch. 4).
+"""The re-mapper of Cube profiles, with each way to write: the ablation of the thesis on it (Sid Lakhdar 2017, ch. 4).
 
 A profile is generated, and a specification whose computing takes as long as its writing, or another multiple of it.
 Then the ways take turns. Prints nothing.
@@ -107,7 +107,7 @@ class _Bench:
 
     def saturate(self) -> dict[str, fit.Fit]:
         """Returns W under load, and the time to hand over a block: slopes over runs of different sizes, in which
-        tailrace gets blocks as quickly as they can be made (seed 000 §3.2.2)."""
+        tailrace gets blocks as quickly as they can be made (Sid Lakhdar 2017 §3.2.2)."""
         written, handed = [], []
         for metrics in (1, 2, 3, 4, 6, 8):
             self.write_specification(0, metrics * max(1, self.settings.metrics // 4), self.folder / "flood.spec")

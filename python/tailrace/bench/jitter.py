@@ -1,4 +1,5 @@
-"""The study of `tailrace bench jitter`: how evenly processes write, as the simulation sees it (seed 001, §3, §5.3).
+"""The study of `tailrace bench jitter`: how evenly processes write, as the simulation sees it (Dorier et al. 2012,
+§3, §5.3).
 
 Processes compute, synchronise, write, and synchronise again, so that the slowest holds up all. There are four ways: a
 file for each process by HDF5, collectively into one file by MPI-IO, tailrace with its writer thread, and with its

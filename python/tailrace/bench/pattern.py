@@ -2,7 +2,7 @@
 
 First it measures W, since C is given as a multiple of it. Then, for each C/W, it finds how much work of the kernel
 takes that long, and runs the rounds. The order of the writers changes from round to round, so that other activity on
-the machine, and the after-effects of a run, affect all alike (seed 002, §3.1). The first round warms up and is
+the machine, and the after-effects of a run, affect all alike (Castellano 2020, §3.1). The first round warms up and is
 dropped. Each round also measures W and the copy separately: from these, and C of the runs without output, the models
 predict. Prints nothing, but reports to an Observer.
 """

@@ -1,4 +1,4 @@
-"""The study of `tailrace bench small`: many small requests of many clients to one file (seed 004, §5.4).
+"""The study of `tailrace bench small`: many small requests of many clients to one file (Venkatesan 2013, §5.4).
 
 Each pattern is written with the compactor on, with it off, with each of its parts off, by plain pwrite of the same
 requests, collectively by MPI-IO of two MPIs, and at once by one process that has the whole file (the limit). The ways

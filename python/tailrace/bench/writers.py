@@ -87,8 +87,8 @@ class Rung:
     writer: str
 
 
-# Seed 000's ladder, §4.2. The last word of each pair after the first rung is tailrace's default. The same writer may
-# be on several rungs, and then runs once a round.
+# Sid Lakhdar 2017's ladder, §4.2. The last word of each pair after the first rung is tailrace's default. The same
+# writer may be on several rungs, and then runs once a round.
 LADDER = (
     Rung("naive (posix-aio)", "posix-aio"),
     Rung("unpinned", "tailrace-alloc-unpinned"),

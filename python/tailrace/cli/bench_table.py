@@ -34,7 +34,7 @@ _LEFT_OUT = ("least … most", "peak\nMiB", "predicted\ns", "cache\nmisses")
 # R² of a W whose line is good enough for predictions.
 _STRAIGHT = 0.98
 
-# The pairs of the ablation: rungs of seed 000's ladder, without and with one of tailrace's measures.
+# The pairs of the ablation: rungs of Sid Lakhdar 2017's ladder, without and with one of tailrace's measures.
 _PAIRS = (("unpinned", "pinned"), ("unaligned borrow", "aligned borrow"), ("malloc each iteration", "pool"),
           ("buffered", "direct"))
 

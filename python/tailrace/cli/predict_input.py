@@ -21,7 +21,7 @@ from tailrace.models import shield
 from tailrace.models.advice import Setting
 
 COPY_BANDWIDTH = 10e9  # bytes a second, in memory touched before: design §6
-REQUEST = 2.1e-6  # seconds: seed 000 §4.1.2, the HPC machine
+REQUEST = 2.1e-6  # seconds: Sid Lakhdar 2017 §4.1.2, the HPC machine
 
 _MOST_OUTPUTS = 1_000_000  # of single variables that are replayed, which takes a few seconds
 

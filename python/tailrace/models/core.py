@@ -1,4 +1,5 @@
-"""Does a core for output alone pay off? Damaris' inequality (seed 001 §6.1), for place `core` and for place `thread`.
+"""Does a core for output alone pay off? Damaris' inequality (Dorier et al. 2012 §6.1), for place `core` and for place
+`thread`.
 
 A core that is taken from computing makes each iteration longer, but hides its output. The inequality compares one
 iteration of a long run: synchronous on the left, with hidden output on the right. Times are in seconds for an
@@ -42,29 +43,29 @@ class Inequality:
 
 
 def dedicated_compute(c: float, cores: int) -> float:
-    """Returns C_ded in seconds, if N − 1 cores do the work of N with perfect scaling: C·N/(N − 1). Source: seed 001
-    §6.1 (`optimal parallelization`); CM1 does better there, since fewer cores contend for memory."""
+    """Returns C_ded in seconds, if N − 1 cores do the work of N with perfect scaling: C·N/(N − 1). Source: Dorier et
+    al. 2012 §6.1 (`optimal parallelization`); CM1 does better there, since fewer cores contend for memory."""
     _check_cores(cores)
     return c * cores / (cores - 1)
 
 
 def worth_from(cores: int) -> float:
     """Returns p = 100/(N − 1): the percentage of the *computing* time that output must take for a dedicated core to
-    pay off, if computing scales perfectly and the core keeps up. Source: seed 001 §6.1; 24 cores: 4.35 %. (Of the
-    whole iteration it is 100/N: 4.17 %.)"""
+    pay off, if computing scales perfectly and the core keeps up. Source: Dorier et al. 2012 §6.1; 24 cores: 4.35 %.
+    (Of the whole iteration it is 100/N: 4.17 %.)"""
     _check_cores(cores)
     return 100 / (cores - 1)
 
 
 def cores_from(c: float, w: float) -> float:
     """Returns the same, solved for N: with more cores on a node than this, it pays off to dedicate one: 1 + C/W.
-    Source: seed 001 §6.1."""
+    Source: Dorier et al. 2012 §6.1."""
     return 1 + c / w if w > 0 else float("inf")
 
 
 def dedicated(c_std: float, w_std: float, cores: int, *, c_ded: float | None = None,
               w_ded: float | None = None) -> Inequality:
-    """Returns Damaris' inequality, W_std + C_std > max(C_ded, W_ded). Source: seed 001 §6.1.
+    """Returns Damaris' inequality, W_std + C_std > max(C_ded, W_ded). Source: Dorier et al. 2012 §6.1.
 
     `w_ded` is `w_std` unless given: the same bytes to the same storage. The seed's worst case, N·W_std, can never
     hold: it requires both W > C/(N − 1) and W < C/(N − 1) (docs/models.md)."""
@@ -76,15 +77,16 @@ def dedicated(c_std: float, w_std: float, cores: int, *, c_ded: float | None = N
 def threaded(c_std: float, w_std: float, *, w: float | None = None, slowdown: float = 0.0, copy: float = 0.0,
              req: float = 0.0) -> Inequality:
     """Returns the inequality for a writer thread beside N computing ones: no core is lost, but computing is slower by
-    the share `slowdown`, and the caller copies and hands over. Source: own, in the form of seed 001 §6.1; seed 000
-    §4.2 measured slow-downs of 0.4 to 0.8 for its naive version, and 0.02 to 0.05 with pinned threads."""
+    the share `slowdown`, and the caller copies and hands over. Source: own, in the form of Dorier et al. 2012 §6.1;
+    Sid Lakhdar 2017 §4.2 measured slow-downs of 0.4 to 0.8 for its naive version, and 0.02 to 0.05 with pinned
+    threads."""
     return Inequality(w_std + c_std, c_std * (1 + slowdown) + copy + req, w_std if w is None else w)
 
 
 def total(n: int, c_ded: float, w_ded: float, *, req: float = 0.0, copy: float = 0.0, devices: int = 1,
           variables: int = 1) -> float:
-    """Returns the total seconds with a dedicated core, over n iterations. Source: the pipeline of seed 000, eq. 3.2,
-    with C_ded and W_ded of seed 001 §6.1, which only considers the long run."""
+    """Returns the total seconds with a dedicated core, over n iterations. Source: the pipeline of Sid Lakhdar 2017,
+    eq. 3.2, with C_ded and W_ded of Dorier et al. 2012 §6.1, which only considers the long run."""
     return pipeline.pipelined(n, c_ded, w_ded, req=req, copy=copy, devices=devices, variables=variables)
 
 

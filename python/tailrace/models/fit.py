@@ -1,8 +1,8 @@
 """Finds the constants of the models from measurements: straight lines through cumulated times.
 
 A sample is (n, seconds): the time that n writes, n requests, or n copies took together. The slope of the line is the
-time of one, the intercept the cost of the beginning, and R² how well a line describes the samples (seed 000 §3.2.2,
-§4.1). It only fits; `tailrace.bench.measure` measures.
+time of one, the intercept the cost of the beginning, and R² how well a line describes the samples (Sid Lakhdar 2017
+§3.2.2, §4.1). It only fits; `tailrace.bench.measure` measures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-#: Leading samples that the saturation method omits, as seed 000 §4.1.2 does.
+#: Leading samples that the saturation method omits, as Sid Lakhdar 2017 §4.1.2 does.
 WARM_UP = 2
 
 # Writes whose ends are closer than this share of the mean interval count as ending together.
@@ -39,14 +39,14 @@ class Fit:
 
 def regression(samples: Iterable[Sequence[float]], drop: int = 0) -> Fit:
     """Fits the least-squares line through all samples but the first `drop`. Its slope, in seconds, is W of model 1 if
-    the samples are synchronous writes. Source: seed 000 §4.1.1. At least two samples must remain."""
+    the samples are synchronous writes. Source: Sid Lakhdar 2017 §4.1.1. At least two samples must remain."""
     points = _finite(samples)
     return _line(points, drop, points[max(0, drop):])
 
 
 def saturation(samples: Iterable[Sequence[float]], drop: int = WARM_UP) -> Fit:
     """Fits writes that flood the device, without the warm-up. Its slope, in seconds, is W_perturbation of model 2.
-    Source: seed 000 §3.2.2 and §4.1.2.
+    Source: Sid Lakhdar 2017 §3.2.2 and §4.1.2.
 
     Under load writes end in bursts, and a line through all points of a staircase is flatter than the staircase. So of
     writes that ended together only the last counts, by whose end all of them were written (own; docs/models.md).
@@ -62,7 +62,7 @@ def saturation(samples: Iterable[Sequence[float]], drop: int = WARM_UP) -> Fit:
 
 def request(samples: Iterable[Sequence[float]]) -> Fit:
     """Fits requests that are only handed over, as `regression` does. Its slope, in seconds, is req of model 2.
-    Source: seed 000 §3.2.2 and §4.1.2."""
+    Source: Sid Lakhdar 2017 §3.2.2 and §4.1.2."""
     return regression(samples)
 
 

@@ -1,9 +1,9 @@
 """A program that computes and writes in turns, n times: how long it takes.
 
-The models are those of the asynchronous Cube re-mapper (seed 000 §3.2), with its letters: `n` iterations, each of `c`
-seconds of computing and `w` seconds of writing (by one device, for all bytes of the iteration). Beside them are the
-limit, and the effects of bounded memory and of several variables in an iteration. All times are in seconds. Nothing
-here knows tailrace's places; `advice` combines them.
+The models are those of the asynchronous Cube re-mapper (Sid Lakhdar 2017 §3.2), with its letters: `n` iterations,
+each of `c` seconds of computing and `w` seconds of writing (by one device, for all bytes of the iteration). Beside
+them are the limit, and the effects of bounded memory and of several variables in an iteration. All times are in
+seconds. Nothing here knows tailrace's places; `advice` combines them.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ import math
 
 
 def sync(n: int, c: float, w: float) -> float:
-    """Returns the total seconds if each write is waited for: n·(C + W). Source: seed 000, eq. 3.1."""
+    """Returns the total seconds if each write is waited for: n·(C + W). Source: Sid Lakhdar 2017, eq. 3.1."""
     _check(n, c=c, w=w)
     return n * (c + w)
 
 
 def model1(n: int, c: float, w: float) -> float:
     """Returns the total seconds of an asynchronous program with one device, if handing over is free and nothing
-    disturbs: C + W + (n − 1)·max(C, W). Source: seed 000, eq. 3.2."""
+    disturbs: C + W + (n − 1)·max(C, W). Source: Sid Lakhdar 2017, eq. 3.2."""
     _check(n, c=c, w=w)
     return c + w + (n - 1) * max(c, w)
 
 
 def model2(n: int, c: float, w: float, req: float) -> float:
-    """Model 1 with `w` as measured under load and `req` seconds to hand over a request: … + n·req. Source: seed 000,
-    eq. 3.5. It is too high by (n − 1)·min(req, W − C) if W > C, since handing over is then hidden as computing is."""
+    """Model 1 with `w` as measured under load and `req` seconds to hand over a request: … + n·req. Source: Sid
+    Lakhdar 2017, eq. 3.5. It is too high by (n − 1)·min(req, W − C) if W > C, since handing over is then hidden as
+    computing is."""
     _check(n, c=c, w=w, req=req)
     return model1(n, c, w) + n * req
 
 
 def model3(n: int, c: float, w: float, devices: int) -> float:
     """Returns the total seconds with several devices, each written to independently, where `w` is the time of one: C
-    + W + (n − 1)·max(C, W/N_io). Source: seed 000, eq. 3.6–3.8, which assumes that n is much larger than N_io: it is
-    too high by up to (N_io − 1)·(W/N_io − C) if C < W/N_io and n − 1 is not a multiple of N_io."""
+    + W + (n − 1)·max(C, W/N_io). Source: Sid Lakhdar 2017, eq. 3.6–3.8, which assumes that n is much larger than
+    N_io: it is too high by up to (N_io − 1)·(W/N_io − C) if C < W/N_io and n − 1 is not a multiple of N_io."""
     _check(n, c=c, w=w)
     _check_count("devices", devices)
     return c + w + (n - 1) * max(c, w / devices)
@@ -42,7 +43,7 @@ def model3(n: int, c: float, w: float, devices: int) -> float:
 
 def with_copy(n: int, c: float, w: float, req: float, copy: float) -> float:
     """Model 2 if the caller copies each iteration's bytes in `copy` seconds, as `write` does: for the pipeline, the
-    copy is computing. Source: seed 000, eq. 3.5 with C + copy for C."""
+    copy is computing. Source: Sid Lakhdar 2017, eq. 3.5 with C + copy for C."""
     _check(n, c=c, w=w, req=req, copy=copy)
     return model2(n, c + copy, w, req)
 
@@ -50,7 +51,7 @@ def with_copy(n: int, c: float, w: float, req: float, copy: float) -> float:
 def limit(n: int, c: float, w: float, devices: int = 1, variables: int = 1) -> float:
     """Returns the seconds that no schedule can beat. Each iteration goes as a whole to one device, in `variables`
     equal blocks, each handed over as soon as it is computed. Source: own, by induction over the iterations of a
-    device (docs/models.md); for one device and one variable it is eq. 3.2 of seed 000, as in design §8.
+    device (docs/models.md); for one device and one variable it is eq. 3.2 of Sid Lakhdar 2017, as in design §8.
 
     The last block of iteration i ends at `a(i)` if its device is idle, and otherwise W after that of iteration i −
     devices. Both grow linearly, so the longest chain is either the last iteration alone or all iterations of its
@@ -96,7 +97,7 @@ def contended(c: float, w: float, w_busy: float) -> float:
 
 
 def gain(sync_seconds: float, seconds: float) -> float:
-    """Returns the saved share of the synchronous time: 0.375 for 37.5 %. Source: seed 000 §4.1."""
+    """Returns the saved share of the synchronous time: 0.375 for 37.5 %. Source: Sid Lakhdar 2017 §4.1."""
     return 1 - seconds / sync_seconds if sync_seconds > 0 else 0.0
 
 

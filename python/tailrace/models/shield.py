@@ -1,9 +1,9 @@
 """Predicts how long a program waits for each of its variables, from potential shield times and write times.
 
-The potential shield time (PST, seed 002 §2.1) of a variable is the time from its hand-over until its memory is needed
-again; if writing takes longer, the program waits. One writer takes the variables in the order of their hand-over, so
-a variable also waits for those before it, and each wait gives later ones more time. The model has both effects, as
-seed 002 §4 requires. All times are in seconds. Nothing here knows where they come from.
+The potential shield time (PST, Castellano 2020 §2.1) of a variable is the time from its hand-over until its memory is
+needed again; if writing takes longer, the program waits. One writer takes the variables in the order of their
+hand-over, so a variable also waits for those before it, and each wait gives later ones more time. The model has both
+effects, as Castellano 2020 §4 requires. All times are in seconds. Nothing here knows where they come from.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Waits:
 
 def output_overlap(ot: float, at: float) -> float:
     """Returns OO = (OT − AT)/OT, as a share: the part of the synchronous output time OT that the program no longer
-    waits for; AT is the remaining wait, in seconds. Source: seed 002, eq. 1."""
+    waits for; AT is the remaining wait, in seconds. Source: Castellano 2020, eq. 1."""
     return (ot - at) / ot if ot > 0 else 1.0
 
 
 def alone(variable: Variable) -> float:
-    """Returns the seconds of waiting for a variable if no other were written: max(0, W − PST). Source: seed 002
-    §2.1."""
+    """Returns the seconds of waiting for a variable if no other were written: max(0, W − PST). Source: Castellano
+    2020 §2.1."""
     return max(0.0, variable.write - variable.pst)
 
 

@@ -1,4 +1,5 @@
-"""Total time over C/W: the measured writers, the models, the synchronous run and the limit (seed 000, figure 4.2).
+"""Total time over C/W: the measured writers, the models, the synchronous run and the limit (Sid Lakhdar 2017, figure
+4.2).
 
 At the bottom, the total divided by the limit, and the predictions' deviations. Points are measured, lines are
 computed. The limit is C + W + (n − 1)·max(C, W/N_io), as in the result file.

@@ -1,5 +1,5 @@
-"""The variability tiles of seed 001, §3.1: one tile for each run, one horizontal line for each process, sorted by
-write time.
+"""The variability tiles of Dorier et al. 2012, §3.1: one tile for each run, one horizontal line for each process,
+sorted by write time.
 
 A tile is as wide as its slowest process; white is time that processes waited for it. The grey shows the run's
 throughput on a scale common to all tiles, dark being slow; the value is printed below each.

@@ -1,4 +1,4 @@
-// FreeStack: returns finished blocks to the owner of a pool (Treiber 1986; seeds 000 §3.1.3).
+// FreeStack: returns finished blocks to the owner of a pool (Treiber 1986; Sid Lakhdar 2017 §3.1.3).
 //
 // Any thread pushes the index of a block; the owner takes the whole stack with one exchange. No thread ever takes a
 // single element, so a stale head does no harm: there is no ABA problem. Links are indices, so the stack works the

@@ -158,7 +158,7 @@ def trace(rng, iterations=24, variables=("v0", "v1"), blocks=3, start=81_000_000
 
 
 def write_times(rng, processes=48):
-    """A waiting queue, a fair share, and a staircase, as in seed 001's figures 2 and 5."""
+    """A waiting queue, a fair share, and a staircase, as in Dorier et al. 2012's figures 2 and 5."""
     experiments = (("4 MB a process", 4 << 20), ("16 MB a process", 16 << 20), ("stripes of 32 MB", 8 << 20))
     for experiment, count in experiments:
         for run in range(1, 6):

@@ -1,0 +1,124 @@
+"""Every block of code in the tutorial and the how-tos is tried, in order, in a folder for each page.
+
+A comment before a block says how:
+
+    <!-- file: NAME -->        the block is the file NAME
+    <!-- run -->               the lines that begin with "$ " are commands; the other lines must be in their output
+    <!-- run if MODULE -->     the same, but skipped where Python has no MODULE
+    <!-- not run: REASON -->   the block cannot run here; the test shows it as skipped, with the reason
+
+A line "…" stands for any output. $PREFIX is a folder with include/ and lib/, as an installation has them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+BUILD = REPOSITORY / "build/release"
+PAGES = [REPOSITORY / "docs/tutorial.md", *sorted((REPOSITORY / "docs/howto").glob("*.md"))]
+BLOCK = re.compile(r"^(?:<!-- (?P<how>.*?) -->\n\n?)?```(?P<language>[^\n]*)\n(?P<body>.*?)^```$",
+                   re.MULTILINE | re.DOTALL)
+
+
+@dataclasses.dataclass
+class Block:
+    page: pathlib.Path
+    how: str
+    body: str
+
+
+def blocks(page: pathlib.Path) -> list[Block]:
+    return [Block(page, match["how"] or "", match["body"]) for match in BLOCK.finditer(page.read_text())
+            if not match["language"].startswith("{")]
+
+
+def name_of(page: pathlib.Path) -> str:
+    return page.relative_to(REPOSITORY / "docs").as_posix()
+
+
+NOT_RUN = [(f"{name_of(page)}: {block.how}", block) for page in PAGES for block in blocks(page)
+           if block.how.startswith("not run: ")]
+
+
+@pytest.fixture
+def environment(tmp_path: pathlib.Path) -> dict[str, str]:
+    """The environment of the commands: this Python first, $PREFIX, and an MPI that starts anywhere."""
+    prefix = tmp_path / "prefix"
+    (prefix / "lib").mkdir(parents=True)
+    (prefix / "include").mkdir()
+    (prefix / "include/tailrace").symlink_to(REPOSITORY / "include/tailrace")
+    for library in [*BUILD.glob("src/api/libtailrace.so*"), *BUILD.glob("bindings/fortran/*.a")]:
+        (prefix / "lib" / library.name).symlink_to(library)
+    for module in BUILD.glob("bindings/fortran/include/*.mod"):
+        (prefix / "include" / module.name).symlink_to(module)
+    path = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "PREFIX": str(prefix), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1", "COLUMNS": "120"}
+
+
+def run_commands(block: Block, folder: pathlib.Path, environment: dict[str, str]) -> None:
+    """Runs the commands of a block; each must succeed, and print the lines that the block shows."""
+    sessions = re.split(r"^\$ ", block.body, flags=re.MULTILINE)
+    assert not sessions[0].strip(), f"{name_of(block.page)}: a block to run begins with output: {sessions[0]}"
+    for session in sessions[1:]:
+        command, *shown = session.splitlines()
+        while command.endswith("\\"):
+            command = command[:-1] + shown.pop(0)
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert done.returncode == 0, f"{name_of(block.page)}: $ {command}\n{done.stdout}"
+        for line in shown:
+            if line.strip() and line.strip() != "…":
+                assert line.strip() in done.stdout, f"{name_of(block.page)}: $ {command}: no line {line!r} in\n" \
+                    + done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_do_what_the_page_says(page: pathlib.Path, tmp_path: pathlib.Path, environment: dict[str, str],
+                                      runtime_directory: pathlib.Path) -> None:
+    environment["TAILRACE_RUNTIME_DIR"] = str(runtime_directory)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    missing = []
+    for block in blocks(page):
+        if block.how.startswith("file: "):
+            (folder / block.how.removeprefix("file: ")).write_text(block.body)
+        elif block.how.startswith("run if ") and importlib.util.find_spec(block.how.split()[-1]) is None:
+            missing.append(block.how.split()[-1])
+        elif block.how == "run" or block.how.startswith("run if "):
+            if "mpicxx" in block.body and shutil.which("mpicxx") is None:
+                pytest.skip("there is no MPI here; the blocks above it have run")
+            run_commands(block, folder, environment)
+        else:
+            assert block.how.startswith("not run: "), f"{name_of(page)}: nothing says what to do with:\n{block.body}"
+    if missing:
+        pytest.skip(f"{', '.join(missing)}: not installed here; all other blocks of the page have run")
+
+
+@pytest.mark.parametrize(("title", "block"), NOT_RUN, ids=[title for title, _ in NOT_RUN])
+def test_blocks_that_cannot_run_here(title: str, block: Block) -> None:
+    pytest.skip(f"{title}: {block.body.splitlines()[0]}")
+
+
+def test_each_status_code_has_an_entry() -> None:
+    header = (REPOSITORY / "include/tailrace/tailrace.h").read_text()
+    codes = set(re.findall(r"^  (TAILRACE_\w+) = [1-4]\d\d[,\s]", header, re.MULTILINE))
+    page = (REPOSITORY / "docs/howto/troubleshooting.md").read_text()
+    entries = set(re.findall(r"^### `(TAILRACE_\w+)`", page, re.MULTILINE))
+    assert len(codes) > 20 and entries == codes
+
+
+def test_the_readme_shows_the_example_in_python() -> None:
+    readme = (REPOSITORY / "README.md").read_text()
+    program = (REPOSITORY / "examples/example.py").read_text().split('"""\n\n', 1)[1]
+    assert f"```python\n{program}```" in readme

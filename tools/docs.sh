@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Builds the documentation site into build/docs/html, with warnings as errors: a broken link, a page that is in no
+# table of contents and a reference to a name that does not exist are warnings. Needs what tools/build.sh installs
+# into .venv, because the references of Python and of the command line are made from the package itself.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$root"
+
+rm -rf build/docs
+mkdir -p build/docs/doxygen
+step "reading the headers (Doxygen)" doxygen docs/_ext/Doxyfile
+# Breathe would look for pages of the files that these name.
+sed -i -e '/<includes refid=/d' \
+  -e 's/<ref refid="[a-z_]*_8hp*" [^>]*>\([^<]*\)<\/ref>/\1/g' build/docs/doxygen/xml/*.xml
+step "building the site (Sphinx)" "$venv/bin/python" -m sphinx -W --keep-going -n -j 2 -d build/docs/doctrees \
+  docs build/docs/html
+step "checking its links and references" "$venv/bin/python" docs/_ext/check_site.py build/docs/html .
+say "the site: build/docs/html/index.html"
