@@ -52,6 +52,9 @@ class Variable:
     precision: str | None = None
     enabled: bool | None = None
     keep: int | None = None
+    components: Sequence[str] | None = None  #: of a vector; its blocks are "name/component"
+    position: Any = None  #: where in a cell the values are
+    attributes: Mapping[str, Any] | None = None
 
     @classmethod
     def like(cls, array: Any, **declared: Any) -> Variable:
@@ -68,7 +71,8 @@ class Variable:
         """Returns its entry in ``variables:``."""
         return _given({"layout": layout, "unit": self.unit, "description": self.description,
                        "compress": self.compress, "precision": self.precision, "enabled": self.enabled,
-                       "keep": self.keep})
+                       "keep": self.keep, "components": self.components, "position": self.position,
+                       "attributes": self.attributes})
 
 
 Variable.__module__ = "tailrace"

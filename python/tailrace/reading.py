@@ -126,8 +126,9 @@ def _lazy(series: Series, iterations: list[int], record: Record, stacked: bool =
             chosen = np.arange(len(iterations))[key[0]]
             if np.ndim(chosen) == 0:
                 return self._of(iterations[int(chosen)], key[1:])
-            return np.stack([self._of(iterations[number], key[1:]) for number in chosen]) if len(chosen) else np.empty(
-                (0, *self._of(iterations[0], key[1:]).shape), self.dtype)
+            if len(chosen) == 0:
+                return np.empty((0, *self._of(iterations[0], key[1:]).shape), self.dtype)
+            return np.stack([self._of(iterations[number], key[1:]) for number in chosen])
 
         def _of(self, iteration: int, key: tuple[Any, ...]) -> Any:
             with series.open(iteration) as file:

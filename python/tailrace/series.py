@@ -1,6 +1,6 @@
 """Series of openPMD/HDF5 files as tailrace writes them: finds the files of a directory, and what is in them.
 
-`find()` chooses a series; `Series` has its iterations in order. It opens a file for each question, and keeps none open.
+`find()` chooses a series; `Series` has its iterations in order. It opens a file for each question, and keeps none.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def find(path: str | os.PathLike[str], name: str | None = None) -> Series:
         listed = ", ".join(sorted(whole or found)[:8]) or "none"
         hint = ("`tailrace join` presents the files of clients or nodes as one" if whole else
                 "give its directory")
-        raise NoSeries(f"{directory}: found the series {listed}, expected one{f' of the name {only}' if only else ''}; "
-                       f"{hint}, or name one")
+        raise NoSeries(f"{directory}: found the series {listed}, expected one"
+                       f"{f' of the name {only}' if only else ''}; {hint}, or name one")
     series, files = whole.popitem()
     return Series(series, dict(sorted(files.items())))
 
@@ -124,8 +124,8 @@ def _records(path: str, found: Any, above: dict[str, Any]) -> Iterator[Record]:
     if not hasattr(found, "items"):
         yield Record(path, found.shape, found.dtype, attributes)
     elif "value" in found.attrs and "shape" in found.attrs:
-        yield Record(path, tuple(int(extent) for extent in found.attrs["shape"]), found.attrs["value"].dtype, attributes,
-                     found.attrs["value"])
+        shape = tuple(int(extent) for extent in found.attrs["shape"])
+        yield Record(path, shape, found.attrs["value"].dtype, attributes, found.attrs["value"])
     else:
         for name, child in found.items():
             yield from _records(f"{path}/{name}", child, attributes)

@@ -1,4 +1,4 @@
-"""Files by which other programs open a series: XDMF for ParaView and VisIt, and `.pmd` for openPMD's readers in them."""
+"""Files by which other programs open a series: XDMF for ParaView and VisIt, `.pmd` for openPMD's readers in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def write_xdmf(series: Series, directory: pathlib.Path) -> tuple[pathlib.Path, l
     left_out: dict[str, str] = {}
     root = xml.Element("Xdmf", Version="3.0")
     domain = xml.SubElement(root, "Domain")
-    times = {iteration: series.attributes_of(iteration).get("time", float(iteration)) for iteration in series.iterations}
+    times = {iteration: series.attributes_of(iteration).get("time", float(iteration))
+             for iteration in series.iterations}
     grids: dict[tuple[Any, ...], list[tuple[int, list[Record]]]] = {}
     for iteration in series.iterations:
         for key, records in _by_grid(series.records(iteration), left_out).items():

@@ -32,7 +32,9 @@ variables:
   window: {{layout: moving}}
   cube: {{layout: cube}}
 particles:
-  ions: {{layout: list, records: {{position: {{components: [x, y], unit: m}}, weighting: {{}}, charge: {{value: 2.0}}}}}}
+  ions:
+    layout: list
+    records: {{position: {{components: [x, y], unit: m}}, weighting: {{}}, charge: {{value: 2.0}}}}
 """
 COUNTS = (5, 3, 8)
 

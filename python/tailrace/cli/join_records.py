@@ -1,4 +1,4 @@
-"""What an iteration has: datasets of meshes, vectors and particles, and what their groups say. For `tailrace join`."""
+"""The datasets of an iteration: meshes, vectors and particles; and what their groups say. For `tailrace join`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class Groups:
     """The groups of records and species, of all files of an iteration."""
 
     attributes: dict[Key, dict[str, Any]] = field(default_factory=dict)
-    patches: dict[str, list[dict[str, np.ndarray[Any, Any]]]] = field(default_factory=dict)  # by species, of each file
+    # By species, of each file.
+    patches: dict[str, list[dict[str, np.ndarray[Any, Any]]]] = field(default_factory=dict)
     attributes_of_patches: dict[Key, dict[str, Any]] = field(default_factory=dict)  # by species and path
 
     def add(self, iteration: Any) -> None:

@@ -19,7 +19,8 @@ def register(subparsers: Any) -> None:
         description="Writes NAME.xmf (XDMF, for ParaView and VisIt: meshes of two and three dimensions, and "
                     "particles) or NAME.pmd (for openPMD's readers in them) into the directory of a series. Without "
                     "options, writes both. They refer to the files, and contain no data.")
-    parser.add_argument("path", metavar="DIR", type=pathlib.Path, help="the output directory, or a file of the series")
+    parser.add_argument("path", metavar="DIR", type=pathlib.Path,
+                        help="the output directory, or a file of the series")
     parser.add_argument("--name", help="the series, if there are several")
     parser.add_argument("--xdmf", action="store_true", help="only NAME.xmf")
     parser.add_argument("--pmd", action="store_true", help="only NAME.pmd; with both options, both")
