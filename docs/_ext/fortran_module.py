@@ -1,4 +1,5 @@
-"""The directive `fortran-module FILE`: the reference of a Fortran module, from its own comments.
+"""The directive `fortran-module FILE [TYPES]`: the reference of a Fortran module, from its own comments. TYPES is the
+file of a module from which it takes types.
 
 A comment above a declaration describes it. Shown are the module's head, its public types, the procedures that a type
 binds, and the public functions; interfaces to C and private procedures are not.
@@ -10,6 +11,7 @@ import re
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
+GENERIC = re.compile(r"\s*generic :: (\w+) => (\w+)")
 BINDING = re.compile(r"\s*procedure :: (\w+) => (\w+)")
 PROCEDURE = re.compile(r"  (subroutine|function) (\w+)\((.*?)\)")
 TYPE = re.compile(r"  type(?:, bind\(C\))? :: (\w+)")
@@ -21,6 +23,11 @@ def comment_above(lines, number):
     while begin > 0 and re.match(r"\s*!", lines[begin - 1]):
         begin -= 1
     return [re.sub(r"^\s*! ?", "", line) for line in lines[begin:number]]
+
+
+def whole_lines(path):
+    """Returns the lines of a file; one that is continued by "&" is one line."""
+    return re.sub(r" *&\n *", " ", path.read_text()).splitlines()
 
 
 def public_names(lines):
@@ -64,9 +71,11 @@ def bound(lines, known):
             _, arguments, text = known[match[2]]
             arguments = re.sub(r"^self(, )?", "", arguments)
             entries += entry(f"call out%{match[1]}({arguments})", text)
-        if line.strip().startswith("generic :: alloc"):
-            text = " ".join(comment_above(lines, number))
-            entries += entry("call out%alloc(variable, iteration, data, status)", text)
+        match = GENERIC.match(line)
+        if match:
+            _, arguments, own = known[match[2]]
+            arguments = re.sub(r"^self(, )?", "", arguments)
+            entries += entry(f"call out%{match[1]}({arguments})", " ".join(comment_above(lines, number)) or own)
     return entries
 
 
@@ -99,19 +108,21 @@ def constants(lines):
 
 class FortranModule(Directive):
     required_arguments = 1
+    optional_arguments = 1
 
     def run(self):
         environment = self.state.document.settings.env
-        path = pathlib.Path(environment.srcdir, self.arguments[0]).resolve()
-        environment.note_dependency(str(path))
-        lines = path.read_text().splitlines()
+        paths = [pathlib.Path(environment.srcdir, argument).resolve() for argument in self.arguments]
+        for path in paths:
+            environment.note_dependency(str(path))
+        lines = whole_lines(paths[0])
         known, public = procedures(lines), public_names(lines)
         functions = nodes.definition_list()
         for name, (kind, arguments, text) in known.items():
             if name in public and kind == "function":
                 functions += entry(f"{name}({arguments})", text)
         return [section("Conventions", head(lines)), section("Calls of a client", bound(lines, known)),
-                section("Functions", functions), section("Status codes", constants(lines)), *types(lines, public)]
+                section("Functions", functions), section("Status codes", constants(lines)), *(one for path in paths for one in types(whole_lines(path), public))]
 
 
 def setup(app):

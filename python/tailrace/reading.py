@@ -71,7 +71,8 @@ def _meshes(xarray: Any, series: Series, chosen: list[int]) -> Any:
         "time": ("time", [one.get("time", 0.0) for one in attributes], {"unitSI": unit, "long_name": "time"}),
         "iteration": ("time", chosen)}
     variables = {}
-    for path, records in whole.items():
+    # An axis has the name of its label for arrays whose values are in the grid's points, before shifted ones.
+    for path, records in sorted(whole.items(), key=lambda one: bool(np.any(one[1][0].attributes.get("position", 0)))):
         dimensions = [_dimension(coordinates, records, axis) for axis in range(len(records[0].shape))]
         variables[records[0].name] = xarray.Variable(("time", *dimensions), _lazy(series, chosen, records[0]),
                                                      _shown(records[0]))

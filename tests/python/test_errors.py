@@ -194,11 +194,11 @@ def test_offset_that_is_no_integer(client):
             file.write(b"bytes", 2**64)
 
 
-def test_parameters_that_are_no_integers(config, client):
+def test_parameters_that_are_no_numbers(config, client):
     for call in ("open", "check"):
-        with pytest.raises(TypeError, match=rf"{call}: nx: expected an integer, found 1\.5 \(float\)"):
-            getattr(tailrace, call)(config(), 1, parameters={"nx": 1.5})
-    with pytest.raises(TypeError, match=r"set_parameters: nx: expected an integer, found 'a' \(str\)"):
+        with pytest.raises(TypeError, match=rf"{call}: nx: expected a number, found 'b' \(str\)"):
+            getattr(tailrace, call)(config(), 1, parameters={"nx": "b"})
+    with pytest.raises(TypeError, match=r"set_parameters: nx: expected a number, found 'a' \(str\)"):
         client.set_parameters(nx="a")
     with raises(Status.INVALID_ARGUMENT) as caught:
         client.set_parameters(nx=2**70)

@@ -22,7 +22,7 @@ parameters: {{n: 5, left: 0.0}}
 layouts:
   plane: {{type: float64, shape: [4, 6], axes: [y, x], spacing: [2, 0.5], origin: [1, -1]}}
   other: {{type: float32, shape: [3], axes: [x], spacing: [7]}}
-  moving: {{type: int32, shape: [4], axes: [z], origin: [left]}}
+  moving: {{type: int32, shape: [4], axes: [w], origin: [left]}}
   list: {{type: float64, shape: [n]}}
   cube: {{type: float32, shape: [2, 3, 4]}}
 variables:
@@ -70,7 +70,7 @@ def test_a_dataset_along_time(written):
     assert list(found.x.values) == [-1, -0.5, 0, 0.5, 1, 1.5] and list(found.y.values) == [1, 3, 5, 7]
     assert found["E_x"].dims == ("time", "y", "E_x_x") and found["E_x_x"].values[0] == -0.75
     assert found["line"].dims == ("time", "line_x") and list(found["line_x"].values) == [0, 7, 14]
-    assert found["window"].dims == ("time", "z") and found["z_of_time"].values[2, 0] == 2.0
+    assert found["window"].dims == ("time", "w") and found["w_of_time"].values[2, 0] == 2.0
     for step in range(3):
         assert np.array_equal(found["T"][step], plane(step)) and np.array_equal(found["E_y"][step], plane(step) + 2)
 
