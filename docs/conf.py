@@ -34,6 +34,7 @@ breathe_default_project = "tailrace"
 breathe_domain_by_extension = {"h": "c", "hpp": "cpp"}
 
 # Types of the C and C++ libraries and of C's interface named in C++, which have no pages here.
-nitpick_ignore_regex = [("(c|cpp):.*", ".*"), ("py:.*", r"(numpy|types|collections|logging|os|pathlib|tailrace\._|_?Path).*"),
+nitpick_ignore_regex = [("(c|cpp):.*", ".*"),
+                        ("py:.*", r"(numpy|types|collections|logging|os|pathlib|tailrace\._|_?Path).*"),
                         ("py:.*", "(_stats|enum|typing|Any|Union|NDArray|Size).*")]
 suppress_warnings = ["misc.highlighting_failure"]  # console blocks with shortened output

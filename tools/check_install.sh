@@ -27,7 +27,8 @@ test -x "$work/build/consumer_mpi" && printf 'mpi: builds\n'
 
 export PKG_CONFIG_PATH=$installed/lib/pkgconfig
 # shellcheck disable=SC2046 # the flags are words
-cc "$root/examples/example.c" $(pkg-config --cflags --libs tailrace) -Wl,-rpath,"$installed/lib" -o "$work/by_pkg_config"
+cc "$root/examples/example.c" $(pkg-config --cflags --libs tailrace) -Wl,-rpath,"$installed/lib" \
+  -o "$work/by_pkg_config"
 run pkg_config "$work/by_pkg_config"
 
 hdf5=$root/.deps/hdf5-tests
@@ -35,7 +36,8 @@ if [ -e "$hdf5/lib/libhdf5.so" ]; then
   cc "$root/tests/hdf5/programs/constants.c" -I"$root" -I"$hdf5/include" -L"$hdf5/lib" -lhdf5 -Wl,-rpath,"$hdf5/lib" \
     -o "$work/constants"
   mkdir "$work/hdf5" && cd "$work/hdf5"
-  XDG_RUNTIME_DIR=$work/hdf5 "$installed/bin/tailrace-run" summary -- "$work/constants" "$work/hdf5" >log 2>&1 || { cat log && exit 1; }
+  export XDG_RUNTIME_DIR=$work/hdf5
+  "$installed/bin/tailrace-run" summary -- "$work/constants" "$work/hdf5" >log 2>&1 || { cat log && exit 1; }
   grep -q "tailrace: 2 writes of HDF5 data" log || { cat log && exit 1; }
   printf 'hdf5: ok\n'
 else

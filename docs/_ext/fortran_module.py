@@ -122,7 +122,8 @@ class FortranModule(Directive):
             if name in public and kind == "function":
                 functions += entry(f"{name}({arguments})", text)
         return [section("Conventions", head(lines)), section("Calls of a client", bound(lines, known)),
-                section("Functions", functions), section("Status codes", constants(lines)), *(one for path in paths for one in types(whole_lines(path), public))]
+                section("Functions", functions), section("Status codes", constants(lines)),
+                *(one for path in paths for one in types(whole_lines(path), public))]
 
 
 def setup(app):
