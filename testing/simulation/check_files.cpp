@@ -40,10 +40,9 @@ class FileCheck {
       const auto at = first_difference(bytes->data(), bytes->size(), content);
       if (at) return fmt::format("has a wrong byte {} of {} in '{}'", *at, bytes->size(), name);
     }
-    if (file_->texts("/data/" + std::to_string(iteration_), "tailraceSignals") != model.events) {
-      return "holds other signals";
-    }
-    return "";
+    const std::string group = "/data/" + std::to_string(iteration_);
+    if (file_->texts(group, "tailraceSignals") != model.events) return "holds other signals";
+    return attributes_in(*file_, group, fate_.client) == model.attributes ? "" : "holds other attributes";
   }
 
   [[noreturn]] void fail(const char* checker, const std::string& what) const {

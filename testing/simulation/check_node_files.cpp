@@ -32,7 +32,8 @@ class NodeFilePart {
     }
     std::vector<std::string> events = file_.texts(group(), "tailraceSignals");
     std::erase_if(events, [&](const std::string& event) { return !is_event_of(client_, event); });
-    return events == model.events ? "" : "holds other signals";
+    if (events != model.events) return "holds other signals";
+    return attributes_in(file_, group(), client_) == model.attributes ? "" : "holds other attributes";
   }
 
   bool is_missing() const {

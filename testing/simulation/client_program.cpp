@@ -33,6 +33,7 @@ ClientProgram::ClientProgram(World& world, Application& process, const Faults& f
       client_(process.client()),
       dice_(seed, "program", static_cast<uint64_t>(process.number())),
       change_dice_(seed, "lengths", static_cast<uint64_t>(process.number())),
+      attribute_dice_(seed, "attributes", static_cast<uint64_t>(process.number())),
       operations_(std::min(operations, plan_.operations)),
       contents_(dice_.next() >> 40 << 16),
       raw_files_(world, process, faults, raw_files, seed, static_cast<RawFileProgram::Caller&>(*this)) {
@@ -234,12 +235,25 @@ bool ClientProgram::may_come(const IterationModel& iteration, uint32_t variable)
 
 void ClientProgram::signal(int64_t number, IterationModel& iteration) {
   const std::string event = event_of(process_.number(), dice_.below(100));
+  if (attribute_dice_.chance(50)) return set_attribute(number, iteration);
   iteration.next = iteration.now;
   iteration.next->events.push_back(event);
   const Status status = client_.signal(event, number);
   returned("signal", number, event.c_str(), status);
   if (refused(iteration, status)) return;
   if (!status.ok()) fail("answer", "signal: " + status.fault().message);
+  iteration.now = *std::exchange(iteration.next, std::nullopt);
+}
+
+void ClientProgram::set_attribute(int64_t number, IterationModel& iteration) {
+  const std::string name = attribute_of(process_.number(), attribute_dice_.below(kAttributes));
+  const uint64_t value = attribute_dice_.below(1000);
+  iteration.next = iteration.now;
+  iteration.next->attributes[name] = value;
+  const Status status = client_.attribute({}, number, name, static_cast<int64_t>(value));
+  returned("attribute", number, name.c_str(), status);
+  if (refused(iteration, status)) return;
+  if (!status.ok()) fail("answer", "attribute: " + status.fault().message);
   iteration.now = *std::exchange(iteration.next, std::nullopt);
 }
 

@@ -57,6 +57,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   void change_lengths();
   tailrace_status expected_of(const std::vector<uint64_t>& lengths) const;
   void signal(int64_t number, IterationModel& iteration);
+  void set_attribute(int64_t number, IterationModel& iteration);
   void end(int64_t number, IterationModel& iteration);
   void read(int64_t number, IterationModel& iteration, uint32_t variable);
   void check_read(int64_t number, IterationModel& iteration, uint32_t variable, const Status& status,
@@ -108,6 +109,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   Client& client_;
   SplitDice dice_;
   SplitDice change_dice_;          // separate, so that a program without changes stays the same
+  SplitDice attribute_dice_;       // of attributes: others stay as they were without them
   std::vector<uint64_t> lengths_;  // of arrays, by variable
   const uint64_t operations_;
   uint64_t contents_ = 0;

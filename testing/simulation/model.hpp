@@ -21,14 +21,33 @@ struct FileModel {
   std::map<uint32_t, Content> blocks;  // by variable
   std::map<uint32_t, uint64_t> sizes;  // of these, in bytes
   std::vector<std::string> events;
+  std::map<std::string, uint64_t> attributes;  // of the iteration
 
-  bool empty() const { return blocks.empty() && events.empty(); }
+  bool empty() const { return blocks.empty() && events.empty() && attributes.empty(); }
 };
 
 // Events name the client that raised them, since clients of a node may share a file.
 inline std::string event_of(int client, uint64_t number) { return fmt::format("event {} of {}", number, client); }
 inline bool is_event_of(int client, const std::string& event) {
   return event.ends_with(fmt::format(" of {}", client));
+}
+
+// Attributes name their client, too: clients that share a file must not set another's to another value. The names are
+// so long that an attribute is sent in several parts.
+inline constexpr uint64_t kAttributes = 3;  // of a client in an iteration
+inline std::string attribute_of(int client, uint64_t number) {
+  return fmt::format("attribute {} of client {}", number, client);
+}
+
+// Returns the client's attributes that the object of a file has.
+template <class File>
+std::map<std::string, uint64_t> attributes_in(const File& file, const std::string& object, int client) {
+  std::map<std::string, uint64_t> found;
+  for (uint64_t number = 0; number < kAttributes; ++number) {
+    const std::vector<uint64_t> value = file.numbers(object, attribute_of(client, number));
+    if (!value.empty()) found[attribute_of(client, number)] = value[0];
+  }
+  return found;
 }
 
 struct IterationModel {
