@@ -4,7 +4,7 @@ import json
 
 import pytest
 from tailrace import cli
-from tailrace.pictures import style, tiles, write_times
+from tailrace.pictures import numbers, style, tiles, write_times
 
 GOOD = "run,process,seconds,bytes\na,0,1.0,100\na,1,4.0,100\nb,0,2,300\n"
 
@@ -80,3 +80,11 @@ def test_few_and_many(count, processes):
     assert shown == min(count, 60)
     assert ("of 200 runs" in figure.get_suptitle()) == (count == 200)
     assert f"{count} runs" in tiles.alt(runs)
+
+
+@pytest.mark.parametrize("runs, said", [
+    (None, "interval of confidence of the median"), (1, "interval of confidence of the median"),
+    (3, "75 % interval of confidence of the median, 3 runs"), (5, "93.8 % interval of confidence of the median, 5 runs"),
+    (10, "99.7 % interval of confidence of the median, 10 runs")])
+def test_confidence_is_what_the_runs_allow(runs, said):
+    assert numbers.interval({"settings": {"repeats": runs} if runs else {}}) == said

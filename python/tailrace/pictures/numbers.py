@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Result = dict[str, Any]
+_MOST_CONFIDENCE = 0.997  # that of the bootstrap
 
 
 @dataclass(frozen=True)
@@ -131,5 +132,9 @@ def write_seconds(result: Result) -> float | None:
 
 
 def interval(result: Result) -> str:
-    """Describes the error bars, in the file's words."""
-    return str((result.get("statistics") or {}).get("interval") or "99.7 % confidence interval")
+    """Describes the error bars. Few runs allow no more confidence than that the median lies between least and most."""
+    runs = (result.get("settings") or {}).get("repeats")
+    if not isinstance(runs, int) or runs < 2:
+        return "interval of confidence of the median"
+    reached = min(_MOST_CONFIDENCE, 1 - 2 / 2**runs)
+    return f"{100 * reached:.3g} % interval of confidence of the median, {runs} runs"
