@@ -84,7 +84,8 @@ def test_few_and_many(count, processes):
 
 @pytest.mark.parametrize("runs, said", [
     (None, "interval of confidence of the median"), (1, "interval of confidence of the median"),
-    (3, "75 % interval of confidence of the median, 3 runs"), (5, "93.8 % interval of confidence of the median, 5 runs"),
+    (3, "75 % interval of confidence of the median, 3 runs"),
+    (5, "93.8 % interval of confidence of the median, 5 runs"),
     (10, "99.7 % interval of confidence of the median, 10 runs")])
 def test_confidence_is_what_the_runs_allow(runs, said):
     assert numbers.interval({"settings": {"repeats": runs} if runs else {}}) == said

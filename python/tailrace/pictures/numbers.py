@@ -132,7 +132,7 @@ def write_seconds(result: Result) -> float | None:
 
 
 def interval(result: Result) -> str:
-    """Describes the error bars. Few runs allow no more confidence than that the median lies between least and most."""
+    """Describes the error bars. Few runs allow only the confidence that the median lies between least and most."""
     runs = (result.get("settings") or {}).get("repeats")
     if not isinstance(runs, int) or runs < 2:
         return "interval of confidence of the median"
