@@ -211,11 +211,20 @@ class Client:
         The client keeps the array alive until then. Raises tailrace.Dropped if the iteration was dropped.
         """
 
-    def end_iteration(self, iteration: int) -> bool:
+    def end_iteration(self, iteration: int, time: float | None = None, dt: float | None = None) -> bool:
         """
         Ends `iteration`: no more blocks come for it, and its file is completed in the background.
 
-        Returns False if the iteration was dropped.
+        `time` is the iteration's time, and `dt` the time to the next one, in the unit of `time.unit`; without
+        them the configuration gives both. Returns False if the iteration was dropped.
+        """
+
+    def attribute(self, iteration: int, name: str, value: Any, variable: str | None = None) -> bool:
+        """
+        Sets an attribute of `iteration`, or of the dataset of `variable` in it.
+
+        `value` is a text, a number, or a sequence of either; a later call replaces it. Returns False if the
+        iteration was dropped.
         """
 
     def signal(self, event: str, iteration: int) -> bool:
@@ -240,6 +249,14 @@ class Client:
         `mode`: "read" an existing file; "write": read and write, create it if needed, keep its contents;
         "truncate": read and write, and empty it first. Writes to an `immediate` file do not wait to be
         merged with later ones.
+        """
+
+    def last_iteration(self) -> int | None:
+        """
+        The last iteration that an earlier run has published, when the client was opened; None if there is
+        none.
+
+        Needs `storage.existing: continue`.
         """
 
     def remove_file(self, path: str) -> None:
@@ -297,12 +314,13 @@ class Client:
 
     def __exit__(self, type: type[BaseException] | None, value: BaseException | None, traceback: types.TracebackType | None) -> None: ...
 
-    def set_parameters(self, **values: int) -> None:
+    def set_parameters(self, **values: int | float) -> None:
         """
         Sets parameters of the configuration, all at once: `set_parameters(n=12, first=30)`.
 
         The shapes that name them change for the blocks of later calls: an array may have another length
-        in each iteration, even 0. If the call fails, nothing changes.
+        in each iteration, even 0. Spacings and origins of grids may name real numbers. If the call fails,
+        nothing changes.
         """
 
     def enable(self, variable: str, on: bool = True) -> None:
@@ -310,9 +328,9 @@ class Client:
         Switches a variable on or off. Blocks of a variable that is off are accepted and not written.
         """
 
-def open(config: str, client: int, parameters: Sequence[tuple[str, int]], path: str | None, text: str | None) -> Client: ...
+def open(config: str, client: int, parameters: Sequence[tuple[str, int | float]], path: str | None, text: str | None) -> Client: ...
 
-def check(config: str, parameters: Sequence[tuple[str, int]], path: str | None, text: str | None, flush_waits: bool) -> None: ...
+def check(config: str, parameters: Sequence[tuple[str, object]], path: str | None, text: str | None, flush_waits: bool) -> None: ...
 
 def recover(directory: str, apply: bool) -> list[tuple[str, int, bool, str, str]]: ...
 

@@ -96,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
             added = variables(arguments.config, arguments.place, arguments.budget, os.environ, arguments.summary,
                               arguments.prefetch, arguments.close, arguments.forward, arguments.key,
                               arguments.cpus)
+    except tailrace.Error:
+        raise  # some are ValueErrors, too
     except ValueError as why:
         output.complain(str(why))
         return 2
