@@ -177,7 +177,7 @@ Status FileGroup::note_event(int64_t number, const std::string& event) {
 }
 
 Status FileGroup::note_attribute(const AttributeNote& note) {
-  iterations_.try_emplace(note.iteration);
+  begin(note.iteration);
   return format_.note_attribute(note);
 }
 

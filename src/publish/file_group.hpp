@@ -105,6 +105,8 @@ class FileGroup final {
   // Begins work that had to wait for room in the engine. Returns true if it began any.
   bool progress();
   Status note_event(int64_t iteration, const std::string& event);
+  // Notes that something of the iteration is on its way, so that the iteration leaves even if nothing else comes.
+  void begin(int64_t iteration) { iterations_.try_emplace(iteration); }
   // Notes an attribute that a client has set; see Format.
   Status note_attribute(const AttributeNote& note);
   // Notes an action's finding for the iteration's file. Does nothing if the iteration has no file.

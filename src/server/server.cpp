@@ -213,12 +213,15 @@ void Server::note_event(const Descriptor& descriptor) {
   verbs_.end(descriptor, status);
 }
 
-// The last part has the whole attribute. The client has checked it, but may be corrupt.
+// The last part has the whole attribute. The client has checked it, but may be corrupt, or die before the last part:
+// the iteration begins with any part.
 void Server::add_attribute(const Descriptor& descriptor) {
+  const Status writable = files_.writable(descriptor.iteration);
+  if (writable.ok()) files_.begin(descriptor.iteration);
   if (!attribute_.add(descriptor)) return verbs_.end(descriptor, {});
   AttributeNote note{descriptor.iteration, client(), {}, {}};
   if (descriptor.variable != kNoVariable) note.block = layouts_.block_of(descriptor);
-  Status status = files_.writable(descriptor.iteration);
+  Status status = writable;
   Result<Attribute> attribute = attribute_.take();
   if (status.ok()) status = attribute.status();
   if (status.ok()) {
