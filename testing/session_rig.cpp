@@ -62,7 +62,7 @@ std::vector<Fault> SessionRig::told() {
 
 std::string SessionRig::path(int64_t iteration) const {
   const size_t device = static_cast<size_t>(iteration) % config_.storage.paths.size();
-  return fmt::format("{}/{}_c0_{:06}.h5", config_.storage.paths[device], config_.name, iteration);
+  return config_.storage.paths[device] + "/" + file_of(config_, 0, iteration);
 }
 
 std::optional<std::vector<std::byte>> SessionRig::bytes(const std::string& path) const {

@@ -79,6 +79,7 @@ class TwoFileFormat final : public Format {
     record.ended = true;
     return plan;
   }
+  void ended(int64_t, bool) override {}
   void discard(int64_t iteration) override { records_.erase(iteration); }
 
   Result<Located> locate(const Block& block) override {

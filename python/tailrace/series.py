@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-_FILE = re.compile(r"(?P<name>.+)_(?P<iteration>\d{6,})\.h5")
+from . import series_files
+
 _PART = re.compile(r"(?P<name>.+)_(?P<whose>[cn])(?P<number>\d+)")
 
 
@@ -61,6 +62,11 @@ class Series:
     def iterations(self) -> list[int]:
         return list(self.files)
 
+    @property
+    def has_file_each(self) -> bool:
+        """Returns True if each iteration has a file of its own."""
+        return bool(self.attributes.get("iterationEncoding") != "groupBased")
+
     @cached_property
     def attributes(self) -> dict[str, Any]:
         """Returns the attributes of the first file."""
@@ -93,15 +99,12 @@ def find(path: str | os.PathLike[str], name: str | None = None) -> Series:
     if given.is_dir():
         directory, only = given, name
     else:
-        match = _FILE.fullmatch(given.name)
-        if not match or not given.is_file():
+        series_name = series_files.series_of(given.name)
+        if not series_name or not given.is_file():
             raise NoSeries(f"{given}: found no directory and no file of an iteration, expected one, such as "
                            "out or out/sim_000000.h5")
-        directory, only = given.parent, match["name"]
-    found: dict[str, dict[int, pathlib.Path]] = {}
-    for file in sorted(directory.iterdir()):
-        if match := _FILE.fullmatch(file.name):
-            found.setdefault(match["name"], {})[int(match["iteration"])] = file
+        directory, only = given.parent, series_name
+    found = series_files.find(directory)
     whole = {series: files for series, files in found.items()
              if (only in (None, series) if only is None or only in found else _PART.sub(r"\g<name>", series) == only)}
     if len(whole) > 1:
@@ -114,7 +117,7 @@ def find(path: str | os.PathLike[str], name: str | None = None) -> Series:
         raise NoSeries(f"{directory}: found the series {listed}, expected one"
                        f"{f' of the name {only}' if only else ''}; {hint}, or name one")
     series, files = whole.popitem()
-    return Series(series, dict(sorted(files.items())))
+    return Series(series, files)
 
 
 def _records(path: str, found: Any, above: dict[str, Any]) -> Iterator[Record]:

@@ -15,9 +15,11 @@ _NAMES = "XYZ"
 
 
 def write_pmd(series: Series, directory: pathlib.Path) -> pathlib.Path:
-    """Writes NAME.pmd, which names the pattern of the files."""
+    """Writes NAME.pmd, which names the pattern of the files, or the file if all iterations are in one."""
     path = directory / f"{series.name}.pmd"
-    path.write_text(f"{series.name}_%06T.h5\n", encoding="utf-8")
+    files = set(series.files.values())
+    one = files.pop() if len(files) == 1 and not series.has_file_each else None
+    path.write_text(f"{one.name if one else series.name + '_%06T.h5'}\n", encoding="utf-8")
     return path
 
 

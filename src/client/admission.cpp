@@ -31,12 +31,12 @@ Status Admission::room_for_iteration(int64_t iteration) {
   };
   if (is_room()) return {};
   if (open >= std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen)) {  // waiting would not help
-    return Status(
-        TAILRACE_WRONG_ORDER,
-        fmt::format("iteration {}: {} iterations are open already, and at most {} may be unfinished "
-                    "(memory.iterations, and the limit of open files); the oldest is {}: call end_iteration "
-                    "for each when its last block is handed over",
-                    iteration, open, unfinished_.limit(), iterations_.numbers().front()));
+    return Status(TAILRACE_WRONG_ORDER,
+                  fmt::format("iteration {}: {} iterations are open already, and at most {} may be unfinished "
+                              "(memory.iterations, storage.iterations_per_file, and the limit of open files); the "
+                              "oldest is {}: call end_iteration "
+                              "for each when its last block is handed over",
+                              iteration, open, unfinished_.limit(), iterations_.numbers().front()));
   }
   if (when_full_ == WhenFull::drop) {
     const Status looked = link_.look_for_room(is_room);

@@ -182,6 +182,14 @@ void check_sync(const YamlValue& top, const Config& config) {
   }
 }
 
+// The iterations of a file that has its name cannot wait for `tailrace recover` each by itself.
+void check_iterations_per_file(const YamlValue& top, const Config& config) {
+  if (config.has_file_each() || config.place.on_missing != OnMissing::keep) return;
+  const auto place = top.find("place");
+  const auto missing = place ? place->find("on_missing") : std::nullopt;
+  if (missing) missing->fault("keep with storage.iterations_per_file", "publish, or iterations_per_file: 1");
+}
+
 // Checks that this server's number among all servers is known, because it selects the slot.
 void check_slots(const YamlValue& top, const Config& config) {
   if (!config.storage.slots || config.place.nodes > config.place.node) return;
@@ -256,9 +264,17 @@ void read_stripe(const YamlValue& value, Config& config) {
   config.storage.paths = {config.storage.stripes.directories[0]};
 }
 
+uint64_t read_iterations_per_file(const YamlValue& value) {
+  if (value.is_scalar() && value.raw() == "all") return 0;
+  const std::optional<int64_t> number = value.maybe_integer();
+  if (number && *number > 0) return static_cast<uint64_t>(*number);
+  value.wrong("a number of 1 or more, or all");
+  return 1;
+}
+
 void read_storage(const YamlValue& value, Config& config) {
-  value.only({"path", "files", "backend", "durability", "file_per", "existing", "slots", "direct", "queue_depth",
-              "throttle", "stripe"});
+  value.only({"path", "files", "backend", "durability", "file_per", "iterations_per_file", "existing", "slots",
+              "direct", "queue_depth", "throttle", "stripe"});
   if (const auto path = value.find("path")) {
     config.storage.paths = read_directories(*path, "a directory, or a list of directories (one a device)");
   }
@@ -276,6 +292,9 @@ void read_storage(const YamlValue& value, Config& config) {
   if (const auto file_per = value.find("file_per")) {
     constexpr FilePer choices[] = {FilePer::process, FilePer::node, FilePer::job};
     config.storage.file_per = choices[file_per->choice({"process", "node", "job"})];
+  }
+  if (const auto each = value.find("iterations_per_file")) {
+    config.storage.iterations_per_file = read_iterations_per_file(*each);
   }
   if (const auto existing = value.find("existing")) {
     constexpr Existing choices[] = {Existing::refuse, Existing::replace, Existing::resume};
@@ -394,6 +413,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto place = top.find("place")) read_node(*place, parameters, config);
   check_shared_files(top, config);
   check_file_per_job(top, config);
+  check_iterations_per_file(top, config);
   check_slots(top, config);
   // Programs that write only raw files need neither.
   if (const auto layouts = top.find("layouts")) read_layouts(*layouts, parameters, config);

@@ -22,12 +22,15 @@
 
 namespace tailrace::impl {
 
-// The file of an iteration: written as `temporary`, published as `final_path`.
+// The file of an iteration: written as `temporary`, published as `final_path`. The names are the same if the file has
+// been published with other iterations.
 struct FileNames {
   std::string temporary;
   std::string final_path;
   std::string directory;
   uint32_t device = 0;
+
+  bool is_published() const { return temporary == final_path; }
 };
 
 // Immutable bytes, which several plans may share.
@@ -52,22 +55,24 @@ struct MetadataPiece {
   uint64_t end() const { return offset + bytes.size(); }
 };
 
-// One step of a publication. A publish, and a write that is `after_others`, take effect after all earlier writes into
-// their file, including blocks; other writes may run beside those. A step on another file than the step before it
-// begins when all earlier steps have ended.
+// One step of a publication. A publish, a close, and a write that is `after_others`, take effect after all earlier
+// writes into their file, including blocks; other writes may run beside those. A step that shows the iteration, and
+// one on another file than the step before it, begin when all earlier steps have ended.
 struct PublicationStep {
   enum class Kind : uint8_t {
-    write,   // the pieces, into the file
-    publish  // the file gets its final name, and is closed
+    write,    // the pieces, into the file
+    publish,  // the file gets its final name, and is closed
+    close     // the file, which has its final name, is closed
   };
   Kind kind = Kind::write;
   uint32_t file = 0;  // its number in Format::files
   bool after_others = false;
   std::vector<MetadataPiece> pieces;
+  bool shows = false;  // the write shows the iteration to readers, as a publish does
 };
 
-// The steps that make an iteration visible; only the last one does. Before that, no reader takes any file for a part
-// of it. The plan publishes every file of the iteration.
+// The steps that make an iteration visible. Before the last one that shows it, no reader takes any file for a part
+// of it. The plan publishes or closes every file of the iteration.
 struct PublicationPlan {
   std::vector<PublicationStep> steps;
 };
@@ -154,6 +159,8 @@ class Format {
   virtual void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) = 0;
   // Ends the iteration, which has begun. Returns the plan that publishes it.
   virtual Result<PublicationPlan> finish(int64_t iteration) = 0;
+  // Notes that the plan of a finished iteration has ended: that it was carried out, or that it failed.
+  virtual void ended(int64_t iteration, bool published) = 0;
   // Forgets the iteration's files, whether or not it has begun.
   virtual void discard(int64_t iteration) = 0;
 

@@ -210,6 +210,7 @@ struct Config {
     Backend backend = Backend::automatic;
     Durability durability = Durability::written;
     FilePer file_per = FilePer::process;
+    uint64_t iterations_per_file = 1;      // so many numbers of iterations have a file; 0: all
     Existing existing = Existing::refuse;  // what to do with files of an earlier run of this series
     bool slots = false;                    // place `core`: servers write in turn
     bool direct = true;                    // bypass the page cache where possible
@@ -296,6 +297,8 @@ struct Config {
   }
   // Returns true if the blocks of several clients share files.
   bool shares_files() const { return storage.file_per != FilePer::process; }
+  // Returns true if each iteration has a file of its own.
+  bool has_file_each() const { return storage.iterations_per_file == 1; }
   // Returns true if small writes may gather while the storage is idle: a caller that waits for its writes must then
   // mark them immediate. They do not gather for `delay` if the program does not wait when memory is full: it would
   // find less of it.
@@ -321,5 +324,8 @@ const char* name_of(ScheduleKind kind);
 // Returns the common beginning of a client's file names: "cm1_c3" for its own files, "cm1_n0" for a node's, "cm1" for
 // a job's.
 std::string series_of(const Config& config, int client);
+// Returns the name of the file of an iteration, without its directory: "cm1_c3_000012.h5"; "cm1_c3.h5" if all
+// iterations are in one file. If several are, the number is that of the first one that may be in it.
+std::string file_of(const Config& config, int client, int64_t iteration);
 
 }  // namespace tailrace::impl

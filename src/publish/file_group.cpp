@@ -100,14 +100,30 @@ Result<FileGroup::Place> FileGroup::in_file(int64_t number, Result<Placement> pl
 Result<FileId> FileGroup::open_file(int64_t number, Iteration& iteration, uint32_t index) {
   if (!iteration.refusal.ok()) return iteration.refusal;
   if (index < iteration.files.size() && iteration.files[index] != 0) return iteration.files[index];
-  const Result<FileId> file = open_or_continue(format_.files(number)[index], number);
+  const Status taken = taken_by_another(number, index);
+  const Result<FileId> file = taken.ok() ? open_or_continue(format_.files(number)[index], number) : taken;
   if (!file.ok()) {
     refuse(number, file.status());
     return iteration.refusal;
   }
   if (index >= iteration.files.size()) iteration.files.resize(index + 1);
   iteration.files[index] = file.value();
+  if (!config_.has_file_each()) iteration.series_file = format_.files(number)[index].final_path;
   return file;
+}
+
+// Several iterations may share a file, one after another.
+Status FileGroup::taken_by_another(int64_t number, uint32_t index) const {
+  if (config_.has_file_each()) return {};
+  const std::string& path = format_.files(number)[index].final_path;
+  for (const auto& [other, iteration] : iterations_) {
+    if (other == number || iteration.series_file != path) continue;
+    return Status(TAILRACE_WRONG_ORDER,
+                  fmt::format("iteration {} cannot begin in '{}' while iteration {} is unfinished there, {}: with "
+                              "storage.iterations_per_file, every client ends an iteration before any begins another",
+                              number, path, other, clients_.describe(iteration.ended)));
+  }
+  return {};
 }
 
 // If an iteration has several files, nobody knows into which of them an earlier server has written. Only the file of
@@ -118,7 +134,8 @@ Result<FileId> FileGroup::open_or_continue(const FileNames& names, int64_t numbe
     Result<FileId> there = engine_.open(names.temporary, OpenMode::own, names.device, names.final_path);
     if (there.ok() || must_be_there || there.status().fault().system_errno != ENOENT) return there;
   }
-  return engine_.open(names.temporary, OpenMode::fresh, names.device, names.final_path);
+  const OpenMode mode = names.is_published() ? OpenMode::own : OpenMode::fresh;
+  return engine_.open(names.temporary, mode, names.device, names.final_path);
 }
 
 Status FileGroup::open_all(int64_t number, Iteration& iteration) {
@@ -306,7 +323,10 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
   Result<PublicationPlan> plan = format_.finish(number);
   const Status status = failed.ok() ? plan.status() : failed;
   if (!status.ok()) {
-    const auto then = [this, number, status](const Batches::End& end) { end_unwritten(number, status, end.course); };
+    const auto then = [this, number, status](const Batches::End& end) {
+      format_.ended(number, false);
+      end_unwritten(number, status, end.course);
+    };
     return batches_.run(for_each_open(number, iteration, Operation::close), then);
   }
   Publication publication{std::move(plan).value(), {}, FileEnd::published, phase_of(number), [this, number] {
@@ -317,6 +337,7 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
   const bool kept = clients_.absent() > 0 && config_.place.on_missing == OnMissing::keep;
   if (kept) publication.end = FileEnd::kept;
   publisher_.publish(std::move(publication), [this, number, kept, last = names.back()](const Publisher::End& end) {
+    format_.ended(number, end.visible);
     if (kept && end.how.status.ok()) return end_kept(number, kept_for_absent(last), end.how.course);
     if (!end.visible) return end_unwritten(number, end.how.status, end.how.course);
     ends_.add_published(number);  // if only its name is not durable, the file exists all the same
@@ -357,11 +378,13 @@ void FileGroup::drop(GroupMember& member, int64_t number, std::string why) {
 
 // Records that there was such an iteration, and then removes its files.
 void FileGroup::remove(int64_t number, Iteration& iteration) {
+  // A file that has been published has other iterations.
+  const bool stays = iteration.opened() && format_.files(number)[0].is_published();
   format_.discard(number);
   iteration.leaving = true;
   Request written;
   const auto line = journal_.add(number, iteration.why_dropped, written);
-  std::vector<Request> requests = for_each_open(number, iteration, Operation::remove);
+  std::vector<Request> requests = for_each_open(number, iteration, stays ? Operation::close : Operation::remove);
   if (line.ok()) requests.push_back(std::move(written));
   batches_.run(std::move(requests), [this, number, line](const Batches::End& end) {
     Batches::End all;

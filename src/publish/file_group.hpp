@@ -157,6 +157,7 @@ class FileGroup final {
   // An iteration whose files are neither published nor removed.
   struct Iteration {
     std::vector<FileId> files;  // by number; 0: not open
+    std::string series_file;    // the open file of several iterations, if the file is one
     Status failure;             // why it will not be published
     Status refusal;             // why no block of it can be written
     uint32_t holds = 0;
@@ -186,6 +187,7 @@ class FileGroup final {
   Result<Place> in_file(int64_t number, Result<Placement> placement);
   Result<FileId> open_file(int64_t number, Iteration& iteration, uint32_t index);
   Status open_all(int64_t number, Iteration& iteration);
+  Status taken_by_another(int64_t number, uint32_t index) const;
   Result<FileId> open_or_continue(const FileNames& names, int64_t number);
   void depart(int64_t number, const Departure& how);
 

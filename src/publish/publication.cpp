@@ -32,10 +32,13 @@ Request of_operation(FileId file, Operation operation) {
 
 size_t length_of_run(std::span<const PublicationStep> steps) {
   constexpr size_t kWrites = kRequestsOfRun / 2;  // each may need a sync
-  if (!steps.empty() && steps[0].kind == PublicationStep::Kind::publish) return 1;
+  const auto is_alone = [](const PublicationStep& step) {
+    return step.shows || step.kind != PublicationStep::Kind::write;
+  };
+  if (!steps.empty() && is_alone(steps[0])) return 1;
   size_t length = 0;
   for (; length < std::min(steps.size(), kWrites); ++length) {
-    if (steps[length].file != steps[0].file || steps[length].kind == PublicationStep::Kind::publish) break;
+    if (steps[length].file != steps[0].file || is_alone(steps[length])) break;
   }
   return length;
 }
@@ -44,8 +47,9 @@ std::vector<Request> requests_of(std::span<const PublicationStep> run, FileId fi
                                  FileEnd end) {
   std::vector<Request> requests;
   for (const PublicationStep& step : run) {
-    if (step.kind == PublicationStep::Kind::publish) {
-      requests.push_back(of_operation(file, end == FileEnd::kept ? Operation::close : Operation::publish));
+    if (step.kind != PublicationStep::Kind::write) {
+      const bool named = step.kind == PublicationStep::Kind::publish && end == FileEnd::published;
+      requests.push_back(of_operation(file, named ? Operation::publish : Operation::close));
       continue;
     }
     if (!step.pieces.empty()) requests.push_back(write_of(file, step));

@@ -17,8 +17,8 @@ namespace tailrace::impl {
 // How a file ends: with its name, or complete under its temporary name, for recovery.
 enum class FileEnd { published, kept };
 
-// A run is what the engine gets at once: writes into one file, whose order the engine keeps, or a publish. It has at
-// most this number of requests.
+// A run is what the engine gets at once: writes into one file, whose order the engine keeps, a write that shows the
+// iteration, a publish, or a close. It has at most this number of requests.
 inline constexpr uint32_t kRequestsOfRun = 4;
 
 // Returns how many of the first steps form a run; 0 if there are none.

@@ -22,7 +22,8 @@ bool Publisher::progress() {
 
 void Publisher::run(const WorkPointer& work) {
   const std::span<PublicationStep> left = std::span(work->of.plan.steps).subspan(work->done);
-  if (left.front().kind == PublicationStep::Kind::publish) work->how.add(work->of.doubt(), {});
+  const bool shows = left.front().shows || left.front().kind == PublicationStep::Kind::publish;
+  if (shows) work->how.add(work->of.doubt(), {});
   if (!work->how.status.ok()) return give_up(work);
   const size_t steps = length_of_run(left);
   const LeavingFile& file = work->of.files[left.front().file];
@@ -39,10 +40,11 @@ void Publisher::end_run(const WorkPointer& work, size_t steps, const Batches::En
   std::vector<Directory> directories;
   for (size_t i = 0; i < steps; ++i) {
     const PublicationStep& step = work->of.plan.steps[work->done + i];
-    if (step.kind != PublicationStep::Kind::publish) continue;
+    if (step.kind == PublicationStep::Kind::write) continue;
     LeavingFile& file = work->of.files[step.file];
     file.open = false;  // even if that fails
-    if (work->of.end == FileEnd::published) directories.push_back({file.names.directory, file.names.device});
+    const bool named = step.kind == PublicationStep::Kind::publish && work->of.end == FileEnd::published;
+    if (named) directories.push_back({file.names.directory, file.names.device});
   }
   if (!work->how.status.ok()) return give_up(work);
   work->done += steps;

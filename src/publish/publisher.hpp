@@ -1,8 +1,8 @@
 // Publisher: carries out a format's PublicationPlan, run by run, and for `durable` makes the new names durable.
 //
-// A run begins when all runs before it have ended. A file gets its name when all its requests have ended and `doubt`
-// returns ok. A failure ends the publication: the files that have no name yet are closed, and stay as they are. Runs
-// on the server's thread; never waits.
+// A run begins when all runs before it have ended. A step that shows the iteration is made when all requests before
+// it have ended and `doubt` returns ok. A failure ends the publication: the files that are open are closed, and stay
+// as they are. Runs on the server's thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Publication {
   std::vector<LeavingFile> files;  // by the plan's numbers
   FileEnd end = FileEnd::published;
   uint64_t phase = 0;  // of the requests, see Request
-  // Called before each file gets its name, when all earlier requests have ended. Returns why the iteration must not
-  // be published, or ok.
+  // Called before each step that shows the iteration, when all earlier requests have ended. Returns why the iteration
+  // must not be published, or ok.
   std::function<Status()> doubt = [] { return Status(); };
 };
 

@@ -1,6 +1,6 @@
 // The commit record: what HDF5 has written is read back unchanged, and one wrong bit anywhere invalidates it. Files
 // that are incomplete, or not files, are judged without the HDF5 library.
-#include "format/hdf5/commit_record.hpp"
+#include "format/metadata/commit_record.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

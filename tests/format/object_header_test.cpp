@@ -1,5 +1,5 @@
 // ObjectHeader: it finds values where HDF5 has put them, and nothing in incomplete bytes.
-#include "format/hdf5/object_header.hpp"
+#include "format/metadata/object_header.hpp"
 
 #include <gtest/gtest.h>
 

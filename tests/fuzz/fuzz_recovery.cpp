@@ -11,8 +11,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/inspect_file.hpp"
+#include "format/metadata/commit_record.hpp"
 #include "format/openpmd/handle.hpp"
 #include "sample_file.hpp"
 #include "scratch_folder.hpp"

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/assert.hpp"
-#include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/hdf5_format.hpp"
+#include "format/metadata/commit_record.hpp"
 #include "storage/memory/memory_file_system.hpp"
 #include "testing/sample_config.hpp"
 

@@ -16,7 +16,9 @@ PACKAGE = "python/tailrace"
 LAYERS = [
     {"_errors"},
     {"_arrays", "_awaiting", "_lending", "_logs", "_programs", "_stats", "_variables", "opening", "own_file",
-     "quantity", "ranks", "series", "striped"},
+     "quantity", "ranks", "striped"},
+    {"series_files"},
+    {"series"},
     {"reading", "xdmf"},
     {""},
     {"cube", "files", "iterations", "models", "mpi"},

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from tailrace import own_file, striped
+from tailrace import own_file, series_files, striped
 
 from . import boxes, join_records, join_stripes, output
 from .join_arrays import Unfit, Variable, source_of
 from .join_records import Key
 
-_FILE = re.compile(r"(?P<name>.+)_(?P<whose>[nc])(?P<number>\d+)_(?P<iteration>\d{6,})\.h5")
+_OF_ONE = re.compile(r"(?P<name>.+)_(?P<whose>[nc])(?P<number>\d+)")  # a series of one node or client
 _MOST_TOLD = 4  # most missing parts that are reported
 
 
@@ -62,14 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
     if arguments.to is not None:
         return join_stripes.run(arguments.directory, arguments.to, arguments.device)
-    series: dict[tuple[str, str], list[pathlib.Path]] = {}
+    series: dict[tuple[str, int], list[pathlib.Path]] = {}
     if not arguments.directory.is_dir():
         output.complain(f"{arguments.directory}: found no directory")
         return 1
-    for file in sorted(arguments.directory.iterdir(), key=_order):
-        match = _FILE.fullmatch(file.name)
+    for one, iterations in sorted(series_files.find(arguments.directory).items(), key=lambda one: _order(one[0])):
+        match = _OF_ONE.fullmatch(one)
         if match and arguments.name in (None, match["name"]):
-            series.setdefault((match["name"], match["iteration"]), []).append(file)
+            for iteration, file in iterations.items():
+                series.setdefault((match["name"], iteration), []).append(file)
     if not series:
         output.complain(f"{arguments.directory}: found no files of nodes or clients, expected some such as "
                         "sim_n0_000000.h5 or sim_c0_000000.h5")
@@ -77,31 +78,32 @@ def run(arguments: argparse.Namespace) -> int:
     complaints, joined = [], 0
     for (name, iteration), files in sorted(series.items()):
         try:
-            complaints += join(arguments.directory / f"{name}_{iteration}.h5", files)
+            complaints += join(arguments.directory / f"{name}_{iteration:06}.h5", iteration, files)
             joined += 1
         except Unfit as why:
-            complaints.append(f"{why}; iteration {int(iteration)} is not joined")
+            complaints.append(f"{why}; iteration {iteration} is not joined")
     for line in complaints:
         output.complain(line)
-    print(f"{arguments.directory}: {joined} iterations joined of {sum(map(len, series.values()))} files")
+    count = len({file for files in series.values() for file in files})
+    print(f"{arguments.directory}: {joined} iterations joined of {count} files")
     return 1 if complaints else 0
 
 
-def _order(file: pathlib.Path) -> tuple[int, str]:
+def _order(series: str) -> tuple[int, str]:
     """Sorts by numbers of nodes and clients: 9 before 10."""
-    match = _FILE.fullmatch(file.name)
-    return int(match["number"]) if match else 0, file.name
+    match = _OF_ONE.fullmatch(series)
+    return int(match["number"]) if match else 0, series
 
 
-def join(target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
-    """Makes `target` from the files of one iteration; returns a line for each array that is not whole."""
+def join(target: pathlib.Path, iteration: int, files: list[pathlib.Path]) -> list[str]:
+    """Makes `target` from the files that have the iteration; returns a line for each array that is not whole."""
     import h5py  # here, since the other commands do not need it
 
-    if target.exists() and _holds_data(target):
+    if target.exists() and _holds_data(target, iteration):
         raise Unfit(f"{target}: found a file that holds data, as of a run with file_per: job, expected none or a "
                     "joined one")
     temporary = target.with_name(target.name + ".part")
-    content = _read(files)
+    content = _read(iteration, files)
     try:
         os.close(own_file.make(temporary))
         joined = h5py.File(temporary, "w")
@@ -109,19 +111,19 @@ def join(target: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
         raise Unfit(f"{temporary}: cannot be written: {error}".splitlines()[0]) from error
     try:
         with joined:
-            missing = _fill(joined, target, content)
+            missing = _fill(joined, target, iteration, content)
         _rename(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)  # if it did not become the target
     return missing
 
 
-def _holds_data(file: pathlib.Path) -> bool:
+def _holds_data(file: pathlib.Path, number: int) -> bool:
     """Returns True if some array is in the file itself: a joined file has none."""
     import h5py
 
     with contextlib.suppress(OSError), h5py.File(file, "r") as opened:
-        iteration = opened.get(f"/data/{_iteration(file)}", {})
+        iteration = opened.get(f"/data/{number}", {})
         return any(isinstance(dataset.parent.get(dataset.name.rpartition("/")[2], getlink=True), h5py.HardLink)
                    and dataset.file == opened and not dataset.is_virtual
                    for _, dataset in join_records.datasets(iteration))
@@ -135,22 +137,23 @@ def _rename(temporary: pathlib.Path, target: pathlib.Path) -> None:
         raise Unfit(f"{target}: cannot be written: {error.strerror}") from error
 
 
-def _iteration(file: pathlib.Path) -> int:
-    return int(file.stem.rpartition("_")[2])
+def _owner(file: pathlib.Path) -> re.Match[str] | None:
+    """Returns the node or client of a file, by its name."""
+    return _OF_ONE.fullmatch(series_files.series_of(file.name) or "")
 
 
-def _read(files: list[pathlib.Path]) -> _Content:
+def _read(iteration: int, files: list[pathlib.Path]) -> _Content:
     content = _Content()
     numbers: set[int] = set()  # of missing clients
-    kinds = {match["whose"] for file in files if (match := _FILE.fullmatch(file.name))}
+    kinds = {match["whose"] for file in files if (match := _owner(file))}
     if len(kinds) > 1:
         raise Unfit(f"{files[0].parent}: found files of nodes and of clients, {files[0].name} and {files[-1].name} "
                     "among them, expected those of one run")
     for file in files:
-        group = f"/data/{_iteration(file)}"
+        group = f"/data/{iteration}"
         with _open(file) as source:
             if f"{group}/meshes" not in source:
-                raise Unfit(f"{file}: found no iteration {_iteration(file)} in it, expected the one of its name")
+                raise Unfit(f"{file}: found no iteration {iteration} in it, expected the one of its name")
             content.root.update(source.attrs)
             content.group.update(source[group].attrs)
             numbers.update(np.atleast_1d(source[group].attrs.get("tailraceMissingClients", [])).tolist())
@@ -179,7 +182,7 @@ def _open(file: pathlib.Path) -> Any:
 def _add(variables: dict[Key, Variable], key: Key, dataset: Any, file: pathlib.Path) -> None:
     """Adds the dataset to its variable. In a client's own file the names are those of the variables."""
     client = None
-    match = _FILE.fullmatch(file.name)
+    match = _owner(file)
     if match and match["whose"] == "c":
         client = int(match["number"])
     elif "tailraceBlocks" not in dataset.attrs:
@@ -191,12 +194,13 @@ def _add(variables: dict[Key, Variable], key: Key, dataset: Any, file: pathlib.P
     variables.setdefault(key, Variable()).sources.append(source_of(dataset, file, client))
 
 
-def _fill(joined: Any, target: pathlib.Path, content: _Content) -> list[str]:
+def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> list[str]:
     """Writes the joined file; returns a line for each array that is not whole."""
-    series, _, text = target.stem.rpartition("_")
-    iteration = joined.create_group(f"/data/{int(text)}")
+    series = target.stem.rpartition("_")[0]
+    iteration = joined.create_group(f"/data/{number}")
     iteration.create_group("meshes")
-    joined.attrs.update(content.root | {"iterationFormat": np.bytes_(series + "_%06T")})
+    joined.attrs.update(content.root | {"iterationEncoding": np.bytes_("fileBased"),
+                                        "iterationFormat": np.bytes_(series + "_%06T")})
     iteration.attrs.update(content.group)
     told = []
     for (root, name), variable in sorted(content.variables.items()):

@@ -19,14 +19,15 @@ Result<Placement> in_the_file(Result<std::vector<Extent>> extents) {
   return Placement{0, std::move(extents).value()};
 }
 
-// Writes the superblock after everything else, and renames the file after the superblock.
-PublicationPlan plan_to_publish(FileEnding ending) {
+// Writes the superblock after everything else, and renames the file after the superblock. In a file that has its
+// name, the superblock shows the iteration.
+PublicationPlan plan_to_publish(FileEnding ending, bool has_name) {
   using Kind = PublicationStep::Kind;
   PublicationPlan plan;
   plan.steps.push_back({Kind::write, 0, false, std::move(ending.body)});
-  plan.steps.push_back({Kind::write, 0, true, {}});
+  plan.steps.push_back({Kind::write, 0, true, {}, has_name});
   plan.steps.back().pieces.push_back(std::move(ending.head));
-  plan.steps.push_back({Kind::publish, 0, true, {}});
+  plan.steps.push_back({has_name ? Kind::close : Kind::publish, 0, true, {}});
   return plan;
 }
 
@@ -42,7 +43,7 @@ Hdf5Format::~Hdf5Format() = default;
 Status Hdf5Format::check_usable() { return LibraryLock::check_usable(); }
 
 std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
-  return fmt::format("{}/{}_{:06}.h5", config_.storage.paths[device], series_of(config_, options_.client), iteration);
+  return config_.storage.paths[device] + "/" + file_of(config_, options_.client, iteration);
 }
 
 StoredAs Hdf5Format::stored(const Block& block) const {
@@ -88,25 +89,68 @@ uint32_t Hdf5Format::device_for(int64_t iteration) {
 Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   const auto found = records_.find(iteration);
   if (found != records_.end() && !found->second.finished) return found->second;
-  Record record;
   FileNames names;
   names.device = device_for(iteration);
   names.directory = config_.storage.paths[names.device];
   names.final_path = path_on(names.device, iteration);
   names.temporary = names.final_path + ".part";
+  Record record;
+  if (config_.has_file_each()) {
+    record.plan = std::make_shared<IterationPlan>(config_, names.temporary);
+    record.files.push_back(std::move(names));
+  } else {
+    record = begin_in_series(std::move(names), iteration);
+  }
   record.date = options_.date();
-  record.plan = std::make_shared<IterationPlan>(config_, names.temporary);
-  record.files.push_back(std::move(names));
   return records_[iteration] = std::move(record);
 }
 
+// Begins the iteration behind those that the file has.
+Hdf5Format::Record Hdf5Format::begin_in_series(FileNames names, int64_t iteration) {
+  Record record;
+  uint64_t begin = kRawBegin;
+  const Result<SeriesFile*> series = series_file(names.final_path);
+  if (series.ok()) {
+    if (series.value()->is_published()) names.temporary = names.final_path;
+    begin = series.value()->next();
+    if (series.value()->contains(iteration)) {
+      record.refused = Status(
+          TAILRACE_EXISTS, fmt::format("iteration {} is in '{}' already: it cannot be replaced in a file of several "
+                                       "iterations (storage.iterations_per_file)",
+                                       iteration, names.final_path));
+    }
+  } else {
+    record.refused = series.status();
+  }
+  record.plan = std::make_shared<IterationPlan>(config_, names.temporary, begin);
+  record.files.push_back(std::move(names));
+  return record;
+}
+
+// Returns the file as it is now. While no iteration of it is unfinished, nothing is remembered of other files.
+Result<SeriesFile*> Hdf5Format::series_file(const std::string& path) {
+  const auto found = series_files_.find(path);
+  if (found != series_files_.end()) return &found->second;
+  Result<SeriesFile> opened = SeriesFile::open(files_, path);
+  if (!opened.ok()) return opened.status();
+  const auto in_use = [this](const std::string& file) {
+    return std::any_of(records_.begin(), records_.end(), [&](const auto& record) {
+      return !record.second.finished && record.second.files[0].final_path == file;
+    });
+  };
+  std::erase_if(series_files_, [&](const auto& file) { return !in_use(file.first); });
+  return &series_files_.emplace(path, std::move(opened).value()).first->second;
+}
+
 Result<Placement> Hdf5Format::place(const Block& block) {
-  return in_the_file(begin(block.iteration).plan->place(block));
+  const Record& record = begin(block.iteration);
+  return record.refused.ok() ? in_the_file(record.plan->place(block)) : record.refused;
 }
 
 Result<Placement> Hdf5Format::place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
                                            const Loss& loss) {
-  return in_the_file(begin(block.iteration).plan->place_chunks(block, first, chunks, loss));
+  const Record& record = begin(block.iteration);
+  return record.refused.ok() ? in_the_file(record.plan->place_chunks(block, first, chunks, loss)) : record.refused;
 }
 
 Status Hdf5Format::note_event(int64_t iteration, const std::string& event) {
@@ -126,6 +170,13 @@ Status Hdf5Format::note_finding(int64_t iteration, const std::string& name, cons
 
 bool Hdf5Format::published(int64_t iteration) const {
   bool found = false;
+  if (!config_.has_file_each()) {
+    for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
+      const Result<SeriesFile> file = SeriesFile::open(files_, path_on(device, iteration));
+      found = found || (file.ok() && file.value().contains(iteration));
+    }
+    return found;
+  }
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, iteration);
     const Result<NameFacts> part = files_.stat(path + ".part");
@@ -155,11 +206,40 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
       series_of(config_, options_.client) + "_%06T", options_.machine, record.date, options_.run, {}, {}};
   if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
   if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
-  Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   record.finished = true;
   remember(iteration, record);
+  if (!config_.has_file_each()) return finish_in_series(iteration, record, provenance);
+  Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   if (!ending.ok()) return ending.status();
-  return plan_to_publish(std::move(ending).value());
+  return plan_to_publish(std::move(ending).value(), false);
+}
+
+// HDF5 describes each iteration anew: its addresses depend on where it is.
+Result<PublicationPlan> Hdf5Format::finish_in_series(int64_t iteration, const Record& record,
+                                                     const Provenance& provenance) {
+  if (!record.refused.ok()) return record.refused;
+  const FileNames& names = record.files[0];
+  const Result<SeriesFile*> series = series_file(names.final_path);
+  if (!series.ok()) return series.status();
+  Result<IterationImage> image = make_image(config_, provenance, iteration, *record.plan, names.temporary);
+  if (!image.ok()) return image.status();
+  Result<FileEnding> ending = series.value()->add(iteration, std::move(image).value());
+  if (!ending.ok()) return ending.status();
+  return plan_to_publish(std::move(ending).value(), names.is_published());
+}
+
+// If the plan failed, the file is looked at again: it has the iteration, or has it not.
+void Hdf5Format::ended(int64_t iteration, bool published) {
+  if (config_.has_file_each()) return;
+  for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
+    const auto series = series_files_.find(path_on(device, iteration));
+    if (series == series_files_.end()) continue;
+    if (!published) {
+      series_files_.erase(series);
+    } else if (series->second.contains(iteration)) {
+      series->second.note_published();
+    }
+  }
 }
 
 // Remembers a finished iteration, and forgets earlier ones beyond the limits.

@@ -1,5 +1,5 @@
-// Hdf5Format: the format port by openPMD/HDF5, with one file per iteration and client, node or job
-// (storage.file_per).
+// Hdf5Format: the format port by openPMD/HDF5, with one file per iteration, or several iterations, and client, node
+// or job (storage.file_per, storage.iterations_per_file).
 //
 // It remembers where the blocks of all unfinished iterations lie, and those of the latest finished ones, up to limits
 // on iterations and on their datasets, chunks and blocks. Older ones are looked up in their files.
@@ -18,6 +18,7 @@
 #include "format/format.hpp"
 #include "format/hdf5/image_template.hpp"
 #include "format/hdf5/iteration_plan.hpp"
+#include "format/hdf5/series_file.hpp"
 #include "format/hdf5/stored_as.hpp"
 #include "model/config.hpp"
 #include "storage/file_system.hpp"
@@ -55,6 +56,7 @@ class Hdf5Format final : public Format {
   Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
   void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) override;
   Result<PublicationPlan> finish(int64_t iteration) override;
+  void ended(int64_t iteration, bool published) override;
   void discard(int64_t iteration) override;
   Result<Located> locate(const Block& block) override;
   Result<LocatedChunks> locate_chunks(const Block& block) override;
@@ -64,6 +66,7 @@ class Hdf5Format final : public Format {
   // The state of one iteration's file.
   struct Record {
     std::vector<FileNames> files;         // exactly one
+    Status refused;                       // why the iteration cannot be in the file
     std::string date;                     // when the iteration began
     std::shared_ptr<IterationPlan> plan;  // constant once the iteration is finished
     bool finished = false;
@@ -79,6 +82,9 @@ class Hdf5Format final : public Format {
   bool exists(const std::string& path) const { return files_.stat(path).ok(); }
   uint32_t device_for(int64_t iteration);
   Record& begin(int64_t iteration);
+  Result<SeriesFile*> series_file(const std::string& path);
+  Record begin_in_series(FileNames names, int64_t iteration);
+  Result<PublicationPlan> finish_in_series(int64_t iteration, const Record& record, const Provenance& provenance);
   // Returns the dataset that contains the block; none if its iteration is not remembered.
   Result<std::optional<StoredDataset>> remembered(const Block& block) const;
   Status not_written(const Block& block) const;
@@ -92,6 +98,8 @@ class Hdf5Format final : public Format {
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
   size_t parts_ = 0;              // sum over all of them
   uint32_t next_device_ = 0;      // devices get files in turn
+  // Files of several iterations that are being written, by their paths.
+  std::map<std::string, SeriesFile> series_files_;
   ImageTemplate template_;
 };
 

@@ -42,6 +42,7 @@ std::optional<uint64_t> FileImage::allocate(bool raw, uint64_t size) {
     placed_ = std::exchange(next_raw, {});
     return placed_.offset;
   }
+  if (end_of_allocation > 0) end_of_allocation = std::max(end_of_allocation, space_begin);
   const uint64_t unit = size >= kPage ? kPage : 1;
   tight_ = tight_ || unit == 1;
   const uint64_t address = (end_of_allocation + unit - 1) / unit * unit;

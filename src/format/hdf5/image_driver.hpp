@@ -42,6 +42,7 @@ class FileImage {
   bool is_placed(uint64_t offset) const { return placed_.length > 0 && offset == placed_.offset; }
 
   uint64_t end_of_allocation = 0;  // HDF5's EOA: the size that the file must have
+  uint64_t space_begin = 0;        // of the space behind the superblock, HDF5's first allocation
   Extent next_raw;                 // the place for the raw data that HDF5 asks for next; of length 0: none yet
 
  private:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "format/hdf5/changed_pieces.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -85,80 +86,13 @@ bool is_alike(const Provenance& a, const Provenance& b) {
 
 // ---- changing ----
 
-// The bytes of an image in its pieces. A piece is copied before it is changed, as other plans may share it.
-class ChangedPieces {
- public:
-  // `pieces` are in order and outlive this object.
-  explicit ChangedPieces(std::vector<MetadataPiece>& pieces) : pieces_(pieces), copies_(pieces.size()) {}
-
-  // Returns false if not all bytes are there.
-  bool read(uint64_t offset, std::span<std::byte> to) const {
-    for (size_t i = find(offset); !to.empty(); ++i) {
-      if (i >= pieces_.size() || pieces_[i].offset > offset || pieces_[i].end() <= offset) return false;
-      const std::span<const std::byte> from = bytes_of(i).subspan(offset - pieces_[i].offset);
-      const size_t count = std::min(from.size(), to.size());
-      std::memcpy(to.data(), from.data(), count);
-      offset += count;
-      to = to.subspan(count);
-    }
-    return true;
-  }
-
-  // Writes `value` into a field of the same size.
-  void set(const HeaderField& field, std::span<const std::byte> value) {
-    TAILRACE_ASSERT(value.size() == field.value.length);
-    std::vector<std::byte> chunk(field.chunk.length);
-    const bool there = read(field.chunk.offset, chunk);
-    TAILRACE_ASSERT(there);
-    std::copy(value.begin(), value.end(),
-              chunk.begin() + static_cast<ptrdiff_t>(field.value.offset - field.chunk.offset));
-    seal_chunk(chunk);
-    write(field.chunk.offset, chunk);
-  }
-
-  // Replaces the pieces by their changed copies.
-  void finish() {
-    for (size_t i = 0; i < copies_.size(); ++i) {
-      if (!copies_[i].empty()) pieces_[i].bytes = std::move(copies_[i]);
-    }
-  }
-
- private:
-  // Returns the piece that contains the byte at `offset`, if there is one.
-  size_t find(uint64_t offset) const {
-    const auto behind = std::upper_bound(pieces_.begin(), pieces_.end(), offset,
-                                         [](uint64_t at, const MetadataPiece& piece) { return at < piece.offset; });
-    return behind == pieces_.begin() ? pieces_.size() : static_cast<size_t>(behind - pieces_.begin()) - 1;
-  }
-
-  std::span<const std::byte> bytes_of(size_t i) const {
-    return copies_[i].empty() ? pieces_[i].bytes.all() : std::span<const std::byte>(copies_[i]);
-  }
-
-  // Requires that all bytes are there.
-  void write(uint64_t offset, std::span<const std::byte> from) {
-    for (size_t i = find(offset); !from.empty(); ++i) {
-      if (copies_[i].empty()) copies_[i].assign(bytes_of(i).begin(), bytes_of(i).end());
-      const std::span<std::byte> to = std::span(copies_[i]).subspan(offset - pieces_[i].offset);
-      const size_t count = std::min(from.size(), to.size());
-      std::memcpy(to.data(), from.data(), count);
-      offset += count;
-      from = from.subspan(count);
-    }
-  }
-
-  std::vector<MetadataPiece>& pieces_;
-  std::vector<std::vector<std::byte>> copies_;  // by piece; empty: unchanged
-};
-
 std::span<const std::byte> bytes_of(const std::string& text, size_t count) {
   return {reinterpret_cast<const std::byte*>(text.data()), count};
 }
 
 // Changes a dataset's header to the new place of its raw data. Returns false if the header is not as expected.
 bool move_raw(ChangedPieces& bytes, uint64_t header, uint64_t from, uint64_t to) {
-  const auto read = [&bytes](uint64_t offset, std::span<std::byte> into) { return bytes.read(offset, into); };
-  const std::optional<ObjectHeader> found = ObjectHeader::read(header, read);
+  const std::optional<ObjectHeader> found = bytes.header_at(header);
   const std::optional<HeaderField> address = found ? found->raw_address() : std::nullopt;
   if (!address) return false;
   std::array<std::byte, 8> now{};
@@ -209,10 +143,9 @@ bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, cons
 // Keeps the image as the last one if all fields that may have to change are found in it.
 void ImageTemplate::keep(Last last) {
   const ChangedPieces bytes(last.image.pieces);
-  const auto read = [&bytes](uint64_t offset, std::span<std::byte> to) { return bytes.read(offset, to); };
-  const std::optional<ObjectHeader> root = ObjectHeader::read(last.image.root, read);
-  const std::optional<ObjectHeader> data = ObjectHeader::read(last.image.data, read);
-  const std::optional<ObjectHeader> iteration = ObjectHeader::read(last.image.iteration, read);
+  const std::optional<ObjectHeader> root = bytes.header_at(last.image.root);
+  const std::optional<ObjectHeader> data = bytes.header_at(last.image.data);
+  const std::optional<ObjectHeader> iteration = bytes.header_at(last.image.iteration);
   if (!root || !data || !iteration) return;
   const std::optional<HeaderField> date = root->attribute("date", last.provenance.date.size() + 1);
   const std::optional<HeaderField> number = data->link_name(last.number);

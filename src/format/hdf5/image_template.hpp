@@ -14,7 +14,7 @@
 
 #include "format/hdf5/iteration_image.hpp"
 #include "format/hdf5/iteration_plan.hpp"
-#include "format/hdf5/object_header.hpp"
+#include "format/metadata/object_header.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

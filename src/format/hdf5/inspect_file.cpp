@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/reading_driver.hpp"
+#include "format/metadata/commit_record.hpp"
 #include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {
@@ -43,7 +45,8 @@ class OpenToRead {
 // Facts about a file before HDF5 opens it.
 struct Outside {
   uint64_t size = 0;
-  bool whole = false;  // it has its superblock and root group, and the length recorded there
+  bool whole = false;     // it has its superblock and root group, and the length recorded there
+  CommitRecord record{};  // if it is whole
 };
 
 // Returns up to `size` bytes from `offset` on; fewer at the end of the file.
@@ -58,7 +61,7 @@ Result<std::vector<std::byte>> read_bytes(const FileSystem& files, FileHandle fi
 Result<Outside> look_at(const FileSystem& files, FileHandle file) {
   const Result<uint64_t> size = files.size(file);
   if (!size.ok()) return size.status();
-  Outside outside{size.value(), false};
+  Outside outside{size.value(), false, {}};
   const auto head = read_bytes(files, file, 0, kSuperblockBytes);
   if (!head.ok()) return head.status();
   const std::optional<CommitRecord> record = parse_commit_record(head.value());
@@ -66,6 +69,7 @@ Result<Outside> look_at(const FileSystem& files, FileHandle file) {
   const auto root = read_bytes(files, file, record->root, kMostRootBytes);
   if (!root.ok()) return root.status();
   outside.whole = has_root(root.value());
+  outside.record = *record;
   return outside;
 }
 
@@ -88,6 +92,31 @@ Result<bool> is_complete(FileSystem& files, const std::string& path) {
   const Result<OpenToRead> open = OpenToRead::open(files, path);
   if (!open.ok()) return open.status();
   return is_complete(files, open.value().handle());
+}
+
+Result<std::optional<FileContents>> read_contents(FileSystem& files, const std::string& path) {
+  const Result<OpenToRead> open = OpenToRead::open(files, path);
+  if (!open.ok() && open.status().fault().system_errno == ENOENT) return std::optional<FileContents>();
+  if (!open.ok()) return open.status();
+  const FileHandle file = open.value().handle();
+  const Result<Outside> outside = look_at(files, file);
+  if (!outside.ok()) return outside.status();
+  const auto read = [&files, file](uint64_t offset, std::span<std::byte> to) {
+    const Result<size_t> count = files.read(file, offset, to);
+    return count.ok() && count.value() == to.size();
+  };
+  const CommitRecord& record = outside.value().record;
+  const auto root = outside.value().whole ? ObjectHeader::read(record.root, read) : std::nullopt;
+  const auto link = root ? root->link_address("data") : std::nullopt;
+  std::array<std::byte, 8> address{};
+  const auto data = link && read(link->value.offset, address)
+                        ? ObjectHeader::read(little_endian(address, 0, address.size()), read)
+                        : std::nullopt;
+  std::optional<IterationIndex> index = data ? IterationIndex::from(*data) : std::nullopt;
+  if (index) return std::optional(FileContents{record.end, std::move(*index)});
+  return Status(TAILRACE_IO_ERROR, fmt::format("read '{}': found a file of {} bytes without a group /data that links "
+                                               "iterations, expected one that tailrace has published",
+                                               path, outside.value().size));
 }
 
 namespace {

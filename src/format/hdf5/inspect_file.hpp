@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "format/format.hpp"
 #include "format/hdf5/stored_as.hpp"
+#include "format/metadata/iteration_index.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
@@ -17,6 +19,16 @@ namespace tailrace::impl {
 // the superblock records. Fails only if the file cannot be read, or if `path` is no file (a pipe, a directory).
 Result<bool> is_complete(const FileSystem& files, FileHandle file);
 Result<bool> is_complete(FileSystem& files, const std::string& path);
+
+// The iterations of a complete file, and the end of what it has.
+struct FileContents {
+  uint64_t end = 0;
+  IterationIndex iterations;
+};
+
+// Returns the contents of a file of several iterations (storage.iterations_per_file); none if there is no such file.
+// Fails with TAILRACE_IO_ERROR if the file is not one that tailrace has published.
+Result<std::optional<FileContents>> read_contents(FileSystem& files, const std::string& path);
 
 // Returns the place of the raw data of the dataset `as` in /data/<iteration> of `path`. The dataset must have
 // that shape and element size, and be contiguous unless it is empty.

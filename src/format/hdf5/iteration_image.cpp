@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "format/hdf5/commit_record.hpp"
 #include "format/hdf5/image_driver.hpp"
+#include "format/metadata/commit_record.hpp"
 #include "format/openpmd/attributes.hpp"
 #include "format/openpmd/handle.hpp"
 #include "format/openpmd/records.hpp"
@@ -98,11 +98,12 @@ bool set_cache(hid_t access) {
   return H5Pset_mdc_config(access, &cache) >= 0;
 }
 
-Handle access_properties(FileImage* image) {
+// Without blocks of metadata, the root group is not beside the superblock.
+Handle access_properties(FileImage* image, bool in_blocks) {
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   const bool ok = use_image(access.id(), image) && set_cache(access.id()) &&
                   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
-                  H5Pset_meta_block_size(access.id(), kMetadataBlock) >= 0;
+                  H5Pset_meta_block_size(access.id(), in_blocks ? kMetadataBlock : 0) >= 0;
   if (!ok) access.reset();
   return access;
 }
@@ -233,24 +234,28 @@ bool Description::describe(const Provenance& provenance, const std::string& path
 }
 
 // HDF5 puts the superblock and the root group into the first block of metadata. The raw data follow, and then all
-// other metadata.
+// other metadata. In a file of several iterations, only the superblock is before the raw data.
 bool Description::begin(const std::string& path) {
-  const Handle access = access_properties(&image_);
+  const bool alone = config_.has_file_each();
+  if (!alone) image_.space_begin = pages_of(plan_.raw_end());
+  const Handle access = access_properties(&image_, alone);
   const Handle creation = creation_properties();
   if (!access.valid() || !creation.valid()) return false;
   file_ = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
   if (!file_.valid()) return false;
-  TAILRACE_ASSERT(image_.end_of_allocation <= kRawBegin);
-  if (plan_.raw_end() > kRawBegin) image_.end_of_allocation = plan_.raw_end();
+  TAILRACE_ASSERT(!alone || image_.end_of_allocation <= kRawBegin);
+  if (alone && plan_.raw_end() > kRawBegin) image_.end_of_allocation = plan_.raw_end();
   return true;
 }
 
 bool Description::describe_root(const Provenance& provenance) {
   const hid_t root = file_.id();
+  const bool alone = config_.has_file_each();
   return put_text(root, "openPMD", "1.1.0") && put_uint32(root, "openPMDextension", 0) &&
          put_text(root, "basePath", "/data/%T/") && put_text(root, "meshesPath", "meshes/") &&
          (!config_.has_particles() || put_text(root, "particlesPath", "particles/")) &&
-         put_text(root, "iterationEncoding", "fileBased") && put_text(root, "iterationFormat", provenance.series) &&
+         put_text(root, "iterationEncoding", alone ? "fileBased" : "groupBased") &&
+         put_text(root, "iterationFormat", alone ? provenance.series : "/data/%T/") &&
          put_text(root, "date", provenance.date) && describe_origin(root, provenance) &&
          (provenance.run.empty() || put_text(root, "tailraceRun", provenance.run)) &&
          (!provenance.client || put_int64(root, "tailraceClient", *provenance.client)) &&

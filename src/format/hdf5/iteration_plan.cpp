@@ -26,7 +26,8 @@ bool same_place(const StoredAs& a, const StoredAs& b) {
 
 }  // namespace
 
-IterationPlan::IterationPlan(const Config& config, std::string path) : config_(config), path_(std::move(path)) {}
+IterationPlan::IterationPlan(const Config& config, std::string path, uint64_t begin)
+    : config_(config), path_(std::move(path)), raw_end_(begin) {}
 
 uint64_t IterationPlan::allocate(uint64_t bytes) {
   const uint64_t unit = bytes >= kPage ? kPage : kWord;

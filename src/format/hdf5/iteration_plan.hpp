@@ -46,8 +46,8 @@ class IterationPlan {
   };
   using Attributes = std::map<std::string, Noted>;  // by name
 
-  // `config` outlives the plan. `path` is for messages.
-  IterationPlan(const Config& config, std::string path);
+  // `config` outlives the plan. `path` is for messages. `begin`: of the space for raw data.
+  IterationPlan(const Config& config, std::string path, uint64_t begin = kRawBegin);
 
   // See Format. Fails with TAILRACE_WRONG_SHAPE if the block's dataset has another shape or place.
   Result<std::vector<Extent>> place(const Block& block);
@@ -98,7 +98,7 @@ class IterationPlan {
   std::map<std::string, Attributes> dataset_attributes_;
   std::vector<uint64_t> missing_;  // clients
   uint32_t missing_unnamed_ = 0;
-  uint64_t raw_end_ = kRawBegin;
+  uint64_t raw_end_;
   uint64_t chunks_end_ = 0;  // of the last chunk
 };
 

@@ -297,6 +297,10 @@ Status CoreServer::prepare(const Config& config) {
     if (config.storage.file_per != common_->storage.file_per) {
       return not_common("storage.file_per", name_of(config.storage.file_per), name_of(common_->storage.file_per));
     }
+    if (config.storage.iterations_per_file != common_->storage.iterations_per_file) {
+      return not_common("storage.iterations_per_file", std::to_string(config.storage.iterations_per_file),
+                        std::to_string(common_->storage.iterations_per_file));
+    }
     if (!same_actions(config, *common_)) return not_common("actions", "others", "those of the first client");
     if (config.place.clients != common_->place.clients) {
       return not_common("place.clients", std::to_string(config.place.clients),

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/hdf5/inspect_file.hpp"
 #include "runtime/output/leftover.hpp"
 
 namespace tailrace::impl {
@@ -23,12 +24,13 @@ struct EarlierFiles {
   bool empty() const { return published.empty() && parts.empty(); }
 };
 
-// Returns true if `name` is "<series>_<6 digits or more>.h5".
+// Returns true if `name` is "<series>_<6 digits or more>.h5", or "<series>.h5".
 bool is_iteration_file(std::string_view name, std::string_view series) {
   constexpr std::string_view end = ".h5";
   if (!name.starts_with(series) || !name.ends_with(end)) return false;
   name.remove_prefix(series.size());
   name.remove_suffix(end.size());
+  if (name.empty()) return true;
   return name.size() > 6 && name.front() == '_' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
@@ -88,17 +90,35 @@ Status finish_parts(FileSystem& files, const std::string& directory, const Earli
 
 }  // namespace
 
-Result<std::optional<int64_t>> last_iteration(const Config& config, const FileSystem& files,
-                                              const std::string& series) {
+namespace {
+
+// Returns the number in the name of a file of one iteration.
+std::optional<int64_t> number_in(std::string_view path) {
+  const std::string_view number = path.substr(path.rfind('_') + 1);
+  int64_t iteration = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), iteration);
+  return error == std::errc{} ? std::optional(iteration) : std::nullopt;
+}
+
+// Returns the last iteration in a file of several.
+Result<std::optional<int64_t>> last_in(FileSystem& files, const std::string& path) {
+  const Result<std::optional<FileContents>> contents = read_contents(files, path);
+  if (!contents.ok()) return contents.status();
+  if (!contents.value() || contents.value()->iterations.empty()) return std::optional<int64_t>();
+  return std::optional(contents.value()->iterations.iterations().back());
+}
+
+}  // namespace
+
+Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, const std::string& series) {
   std::optional<int64_t> last;
   for (const std::string& directory : config.storage.paths) {
     const Result<EarlierFiles> found = find_earlier(files, directory, series);
     if (!found.ok()) return found.status();
     for (const std::string& path : found.value().published) {
-      const std::string_view number = std::string_view(path).substr(path.rfind('_') + 1);
-      int64_t iteration = 0;
-      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), iteration);
-      if (error == std::errc{}) last = std::max(last.value_or(iteration), iteration);
+      const Result<std::optional<int64_t>> number = config.has_file_each() ? number_in(path) : last_in(files, path);
+      if (!number.ok()) return number.status();
+      if (number.value()) last = std::max(last.value_or(*number.value()), *number.value());
     }
   }
   return last;

@@ -20,7 +20,6 @@ namespace tailrace::impl {
 Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log);
 
 // Returns the largest number of a published iteration of the series; none if there is none.
-Result<std::optional<int64_t>> last_iteration(const Config& config, const FileSystem& files,
-                                              const std::string& series);
+Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, const std::string& series);
 
 }  // namespace tailrace::impl

@@ -1,27 +1,24 @@
-#include "format/hdf5/object_header.hpp"
+#include "format/metadata/object_header.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "base/assert.hpp"
-#include "format/hdf5/commit_record.hpp"
+#include "format/metadata/commit_record.hpp"
 
 namespace tailrace::impl {
 namespace {
 
 // Limits of what this reader accepts; our files are far below them.
-constexpr size_t kMostChunks = 256;
+constexpr size_t kMostChunks = size_t{1} << 14;
 constexpr uint64_t kMostOfChunk = uint64_t{1} << 20;
+constexpr uint64_t kMostOfHeader = uint64_t{64} << 20;
 
 constexpr size_t kSignatureBytes = 4;
 constexpr size_t kChecksumBytes = 4;
+constexpr size_t kAddressBytes = 8;
 
-// Types and flags of messages.
-constexpr uint8_t kLinkMessage = 0x06;
-constexpr uint8_t kLayoutMessage = 0x08;
-constexpr uint8_t kAttributeMessage = 0x0c;
-constexpr uint8_t kContinuationMessage = 0x10;
-constexpr uint8_t kSharedMessage = 0x02;  // its payload is elsewhere
+constexpr uint8_t kSharedMessage = 0x02;  // a flag: the payload is elsewhere
 
 bool has_text(std::span<const std::byte> bytes, size_t at, std::string_view text) {
   if (at > bytes.size() || bytes.size() - at < text.size()) return false;
@@ -78,13 +75,16 @@ bool ObjectHeader::read_first(uint64_t address, const Read& read) {
 }
 
 bool ObjectHeader::read_continuations(const Read& read) {
+  uint64_t bytes = 0;
   for (size_t i = 0; i < messages_.size(); ++i) {
     const Message message = messages_[i];  // the loop's body adds messages
-    if (message.type != kContinuationMessage) continue;
+    if (message.type != HeaderMessage::continuation) continue;
     const std::span<const std::byte> where = payload(message);
     if (where.size() < 16) return false;
     const Extent chunk{little_endian(where, 0, 8), little_endian(where, 8, 8)};
     if (chunk.length > kMostOfChunk || chunks_.size() == kMostChunks) return false;
+    bytes += chunk.length;
+    if (bytes > kMostOfHeader) return false;  // chunks may lead to themselves
     if (chunk.length < kSignatureBytes + kChecksumBytes) return false;
     if (!add_chunk(chunk, kSignatureBytes, read)) return false;
     if (!has_text(chunks_.back().bytes, 0, "OCHK")) return false;
@@ -100,7 +100,7 @@ bool ObjectHeader::add_chunk(const Extent& where, size_t messages, const Read& r
   const size_t before = in_creation_order_ ? 6 : 4;  // type, size, flags and order, before a message's payload
   const size_t end = chunk.bytes.size() - kChecksumBytes;
   for (size_t at = messages; at + before <= end;) {
-    const Message message{static_cast<uint8_t>(little_endian(chunk.bytes, at, 1)),
+    const Message message{static_cast<HeaderMessage>(little_endian(chunk.bytes, at, 1)),
                           static_cast<uint8_t>(little_endian(chunk.bytes, at + 3, 1)), chunks_.size(), at + before,
                           little_endian(chunk.bytes, at + 1, 2)};
     if (message.size > end - message.begin) return false;
@@ -124,7 +124,7 @@ HeaderField ObjectHeader::field(const Message& message, size_t begin, size_t siz
 std::optional<HeaderField> ObjectHeader::attribute(std::string_view name, uint64_t size) const {
   constexpr size_t name_at = 9;
   for (const Message& message : messages_) {
-    if (message.type != kAttributeMessage || (message.flags & kSharedMessage) != 0) continue;
+    if (message.type != HeaderMessage::attribute || (message.flags & kSharedMessage) != 0) continue;
     const std::span<const std::byte> found = payload(message);
     if (found.size() < name_at || little_endian(found, 0, 1) != 3) return std::nullopt;
     const size_t name_bytes = little_endian(found, 2, 2);  // with the NUL at its end
@@ -137,26 +137,63 @@ std::optional<HeaderField> ObjectHeader::attribute(std::string_view name, uint64
   return std::nullopt;
 }
 
-std::optional<HeaderField> ObjectHeader::link_name(std::string_view name) const {
+// Returns the parts of a hard link, which need not say its type; none for any other message.
+std::optional<ObjectHeader::LinkParts> ObjectHeader::hard_link(const Message& message) const {
   constexpr uint64_t size_of_size = 0x03, with_creation_order = 0x04, with_type = 0x08, with_character_set = 0x10;
+  if (message.type != HeaderMessage::link || (message.flags & kSharedMessage) != 0) return std::nullopt;
+  const std::span<const std::byte> found = payload(message);
+  if (found.size() < 2 || little_endian(found, 0, 1) != 1) return std::nullopt;
+  const uint64_t flags = little_endian(found, 1, 1);
+  if ((flags & with_type) != 0) return std::nullopt;
+  const size_t width = size_t{1} << (flags & size_of_size);
+  const size_t size_at =
+      2 + ((flags & with_creation_order) != 0 ? 8 : 0) + ((flags & with_character_set) != 0 ? 1 : 0);
+  if (found.size() < size_at + width) return std::nullopt;
+  const LinkParts parts{size_at + width, little_endian(found, size_at, width)};
+  const size_t left = found.size() - parts.name;
+  if (left < kAddressBytes || parts.name_bytes > left - kAddressBytes) return std::nullopt;
+  return parts;
+}
+
+std::optional<HeaderField> ObjectHeader::link_name(std::string_view name) const {
   for (const Message& message : messages_) {
-    if (message.type != kLinkMessage || (message.flags & kSharedMessage) != 0) continue;
-    const std::span<const std::byte> found = payload(message);
-    if (found.size() < 2 || little_endian(found, 0, 1) != 1) return std::nullopt;
-    const uint64_t flags = little_endian(found, 1, 1);
-    if ((flags & with_type) != 0) return std::nullopt;  // not a hard link, which need not say so
-    const size_t width = size_t{1} << (flags & size_of_size);
-    const size_t size_at =
-        2 + ((flags & with_creation_order) != 0 ? 8 : 0) + ((flags & with_character_set) != 0 ? 1 : 0);
-    if (found.size() < size_at + width || little_endian(found, size_at, width) != name.size()) continue;
-    if (has_text(found, size_at + width, name)) return field(message, size_at + width, name.size());
+    const std::optional<LinkParts> parts = hard_link(message);
+    if (!parts || parts->name_bytes != name.size()) continue;
+    if (has_text(payload(message), parts->name, name)) return field(message, parts->name, name.size());
   }
   return std::nullopt;
 }
 
+std::optional<HeaderField> ObjectHeader::link_address(std::string_view name) const {
+  std::optional<HeaderField> found = link_name(name);
+  if (found) found->value = {found->value.end(), kAddressBytes};
+  return found;
+}
+
+std::optional<std::vector<ObjectHeader::Link>> ObjectHeader::links() const {
+  std::vector<Link> links;
+  for (const Message& message : messages_) {
+    if (message.type != HeaderMessage::link) continue;
+    const std::optional<LinkParts> parts = hard_link(message);
+    if (!parts) return std::nullopt;
+    const std::span<const std::byte> found = payload(message);
+    const std::span<const std::byte> name = found.subspan(parts->name, parts->name_bytes);
+    links.push_back({std::string(reinterpret_cast<const char*>(name.data()), name.size()),
+                     little_endian(found, parts->name + parts->name_bytes, kAddressBytes), message.chunk});
+  }
+  return links;
+}
+
+std::vector<Extent> ObjectHeader::chunks() const {
+  std::vector<Extent> places;
+  places.reserve(chunks_.size());
+  for (const Chunk& chunk : chunks_) places.push_back(chunk.where);
+  return places;
+}
+
 // Version 3, class 1: address and size.
 std::optional<HeaderField> ObjectHeader::raw_address() const {
-  const Message* const message = only(kLayoutMessage);
+  const Message* const message = only(HeaderMessage::layout);
   if (message == nullptr) return std::nullopt;
   const std::span<const std::byte> found = payload(*message);
   if (found.size() < 18 || little_endian(found, 0, 1) != 3 || little_endian(found, 1, 1) != 1) return std::nullopt;
@@ -164,7 +201,7 @@ std::optional<HeaderField> ObjectHeader::raw_address() const {
 }
 
 // Returns the only message of a type; null if there are none or several.
-const ObjectHeader::Message* ObjectHeader::only(uint8_t type) const {
+const ObjectHeader::Message* ObjectHeader::only(HeaderMessage type) const {
   const Message* found = nullptr;
   for (const Message& message : messages_) {
     if (message.type != type) continue;

@@ -1,4 +1,4 @@
-#include "format/hdf5/commit_record.hpp"
+#include "format/metadata/commit_record.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@ namespace tailrace::impl {
 namespace {
 
 constexpr std::array<unsigned char, 8> kSignature = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-constexpr uint64_t kUndefined = ~uint64_t{0};
 
 // Offsets of the superblock's fields.
 constexpr size_t kVersion = 8;
@@ -112,10 +111,20 @@ std::optional<CommitRecord> parse_commit_record(std::span<const std::byte> head)
   if (version != 2 && version != 3) return std::nullopt;
   if (little_endian(head, kOffsetSize, 1) != 8 || little_endian(head, kLengthSize, 1) != 8) return std::nullopt;
   if (little_endian(head, kChecksum, 4) != metadata_checksum(head.first(kChecksum))) return std::nullopt;
-  if (little_endian(head, kBase, 8) != 0 || little_endian(head, kExtension, 8) != kUndefined) return std::nullopt;
+  if (little_endian(head, kBase, 8) != 0 || little_endian(head, kExtension, 8) != kUndefinedAddress)
+    return std::nullopt;
   const CommitRecord record{little_endian(head, kEnd, 8), little_endian(head, kRoot, 8)};
   if (record.root < kSuperblockBytes || record.root >= record.end) return std::nullopt;
   return record;
+}
+
+void put_end(uint64_t end, std::span<std::byte> superblock) {
+  TAILRACE_REQUIRE(superblock.size() >= kSuperblockBytes);
+  const auto put = [&superblock](uint64_t number, size_t at, size_t size) {
+    for (size_t i = 0; i < size; ++i) superblock[at + i] = static_cast<std::byte>(number >> (8 * i) & 0xff);
+  };
+  put(end, kEnd, 8);
+  put(metadata_checksum(superblock.first(kChecksum)), kChecksum, 4);
 }
 
 }  // namespace tailrace::impl

@@ -14,6 +14,7 @@
 namespace tailrace::impl {
 
 constexpr size_t kSuperblockBytes = 48;
+constexpr uint64_t kUndefinedAddress = ~uint64_t{0};
 
 struct CommitRecord {
   uint64_t end;   // bytes that the file must have
@@ -23,6 +24,9 @@ struct CommitRecord {
 // Returns none unless the bytes are a superblock as tailrace makes it: with the right checksum, addresses of 8 bytes
 // that count from the file's beginning, no extension, and a root group between the superblock and the end.
 std::optional<CommitRecord> parse_commit_record(std::span<const std::byte> head);
+
+// Changes the end in a superblock, for which parse_commit_record() returns a record, and its checksum.
+void put_end(uint64_t end, std::span<std::byte> superblock);
 
 constexpr size_t kMostRootBytes = size_t{64} << 10;  // of the first chunk of the root group's header; ours have 200
 

@@ -10,12 +10,23 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/request.hpp"
 
 namespace tailrace::impl {
+
+// Types of messages.
+enum class HeaderMessage : uint8_t {
+  link_info = 0x02,
+  link = 0x06,
+  layout = 0x08,
+  group_info = 0x0a,
+  attribute = 0x0c,
+  continuation = 0x10
+};
 
 // The position of a value in the file, and the header chunk, with its checksum, that contains it.
 struct HeaderField {
@@ -33,8 +44,19 @@ class ObjectHeader {
 
   // Finds the value of an attribute, which has `size` bytes.
   std::optional<HeaderField> attribute(std::string_view name, uint64_t size) const;
-  // Finds the name of a hard link in the header of a group.
+  // Finds the name of a hard link in the header of a group, and the address that it leads to: 8 bytes, little-endian.
   std::optional<HeaderField> link_name(std::string_view name) const;
+  std::optional<HeaderField> link_address(std::string_view name) const;
+  // A hard link: its name, the address of an object header, and the number of the chunk that contains it.
+  struct Link {
+    std::string name;
+    uint64_t address = 0;
+    size_t chunk = 0;
+  };
+  // Returns the hard links in the header of a group; none if there is a link of another kind.
+  std::optional<std::vector<Link>> links() const;
+  // Returns the places of the header's chunks; the first one begins at the header's address.
+  std::vector<Extent> chunks() const;
   // Finds the address of a contiguous dataset's raw data: 8 bytes, little-endian.
   std::optional<HeaderField> raw_address() const;
 
@@ -44,11 +66,17 @@ class ObjectHeader {
     std::vector<std::byte> bytes;
   };
   struct Message {
-    uint8_t type;
+    HeaderMessage type;
     uint8_t flags;
     size_t chunk;  // index into chunks_
     size_t begin;  // of its payload, in the chunk
     size_t size;
+  };
+
+  // The parts of a link message's payload.
+  struct LinkParts {
+    size_t name = 0;  // where the name begins; the address follows it
+    size_t name_bytes = 0;
   };
 
   bool read_first(uint64_t address, const Read& read);
@@ -56,7 +84,8 @@ class ObjectHeader {
   bool add_chunk(const Extent& where, size_t messages, const Read& read);
   std::span<const std::byte> payload(const Message& message) const;
   HeaderField field(const Message& message, size_t begin, size_t size) const;
-  const Message* only(uint8_t type) const;
+  std::optional<LinkParts> hard_link(const Message& message) const;
+  const Message* only(HeaderMessage type) const;
 
   bool in_creation_order_ = false;  // messages have two more bytes for their order
   std::vector<Chunk> chunks_;
