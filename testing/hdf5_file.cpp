@@ -147,6 +147,13 @@ std::vector<uint64_t> Hdf5File::shape(int64_t iteration, const std::string& vari
   return {shape.begin(), shape.end()};
 }
 
+bool Hdf5File::has(int64_t iteration) const {
+  const LibraryLock lock;
+  const hid_t file = state_->file.id();
+  return H5Lexists(file, "/data", H5P_DEFAULT) > 0 &&
+         H5Lexists(file, fmt::format("/data/{}", iteration).c_str(), H5P_DEFAULT) > 0;
+}
+
 std::vector<std::string> Hdf5File::variables(int64_t iteration) const {
   const LibraryLock lock;
   std::vector<std::string> names;

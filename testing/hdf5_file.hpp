@@ -20,6 +20,8 @@ class Hdf5File {
   static std::unique_ptr<Hdf5File> open(std::span<const std::byte> bytes);
   ~Hdf5File();
 
+  // Returns true if the file has a group of that iteration.
+  bool has(int64_t iteration) const;
   // Returns the raw data of /data/<iteration>/meshes/<variable> as H5Dread returns them in the dataset's own type, or
   // would if it had the filters; nothing if there is no such dataset.
   std::optional<std::vector<std::byte>> read(int64_t iteration, const std::string& variable) const;

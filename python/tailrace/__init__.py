@@ -42,15 +42,16 @@ def open(config: _Config | None = None, client: int | None = None, *, parameters
          path: _Path | None = None, text: str | None = None, comm: Any = None, name: str | None = None,
          variables: Mapping[str, Any] | None = None, place: str | Mapping[str, Any] | None = None,
          budget: str | int | None = None, when_full: str | None = None, existing: str | None = None,
-         durability: str | None = None, file_per: str | None = None, dt: float | None = None,
-         log_level: str | None = None, logger: bool | str | logging.Logger | None = None) -> Client:
+         durability: str | None = None, file_per: str | None = None,
+         iterations_per_file: int | str | None = None, dt: float | None = None, log_level: str | None = None,
+         logger: bool | str | logging.Logger | None = None) -> Client:
     """Opens client ``client`` (0 or more, by default 0; usually the MPI rank).
 
     ``config`` is a configuration file, or a dictionary with the same keys. Without a file, keywords set keys:
     ``variables`` (from names to example arrays or ``tailrace.Variable``), ``name`` (by default "run"), ``place``,
-    ``budget``, ``when_full``, ``existing``, ``durability``, ``file_per``, ``dt`` and ``log_level``; ``logger`` (True,
-    a name, or a ``logging.Logger``) gets what is logged. With a file they raise TypeError, and so does a key that the
-    dictionary has, too.
+    ``budget``, ``when_full``, ``existing``, ``durability``, ``file_per``, ``iterations_per_file``, ``dt`` and
+    ``log_level``; ``logger`` (True, a name, or a ``logging.Logger``) gets what is logged. With a file they raise
+    TypeError, and so does a key that the dictionary has, too.
 
     ``parameters`` replace or extend ``parameters:``, and ``path`` replaces ``storage.path``. ``text``, if given, is
     the YAML itself, and ``config`` only its name in messages. ``comm`` is a communicator of mpi4py: the client is the
@@ -58,8 +59,8 @@ def open(config: _Config | None = None, client: int | None = None, *, parameters
     collective. Without a file, the ranks of a node are then the clients of its server. Raises ``tailrace.Error``.
     """
     keywords = {"name": name, "variables": variables, "place": place, "budget": budget, "when_full": when_full,
-                "existing": existing, "durability": durability, "file_per": file_per, "dt": dt,
-                "log_level": log_level}
+                "existing": existing, "durability": durability, "file_per": file_per,
+                "iterations_per_file": iterations_per_file, "dt": dt, "log_level": log_level}
     asked = _Asked(config, text, keywords, parameters or {}, path, logger)
     if comm is None:
         return asked.open(client or 0)

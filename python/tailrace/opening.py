@@ -26,7 +26,8 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 # The keywords that set one key of the configuration.
 _KEYS = {"name": ("name",), "budget": ("memory", "budget"), "when_full": ("memory", "when_full"),
          "existing": ("storage", "existing"), "durability": ("storage", "durability"),
-         "file_per": ("storage", "file_per"), "dt": ("time", "dt"), "log_level": ("log", "level"),
+         "file_per": ("storage", "file_per"), "iterations_per_file": ("storage", "iterations_per_file"),
+         "dt": ("time", "dt"), "log_level": ("log", "level"),
          "logger": ("log", "file")}
 
 

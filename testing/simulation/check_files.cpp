@@ -24,6 +24,7 @@ class FileCheck {
     if (!there()) return;
     file_ = Hdf5File::open(disk.find(path_)->bytes);
     if (file_ == nullptr) fail("published", "is not a whole HDF5 file");
+    if (!fate.config->has_file_each() && !file_->has(iteration)) path_.clear();
   }
 
   bool there() const { return !path_.empty(); }
@@ -111,6 +112,15 @@ bool after_power_cut_unknown(const Fate& fate) {
   return fate.power_cut && fate.config->storage.durability != Durability::durable;
 }
 
+// Returns true if the iteration's file may have a .part because of other iterations in it.
+bool others_may_have_part(const Fate& fate, const ClientModel& model) {
+  if (fate.config->has_file_each()) return false;
+  return std::any_of(model.iterations.begin(), model.iterations.end(), [](const auto& of) {
+    const IterationModel& iteration = of.second;
+    return iteration.failed || iteration.had_part || !(iteration.ended || iteration.dropped);
+  });
+}
+
 bool has_part(const SimDisk& disk, const Fate& fate, int64_t iteration) {
   const std::vector<std::string> paths = paths_of(*fate.config, fate.client, iteration);
   return std::any_of(paths.begin(), paths.end(),
@@ -149,7 +159,7 @@ void take_over(const SimDisk& disk, const Fate& fate, int64_t number, IterationM
 std::vector<std::string> paths_of(const Config& config, int client, int64_t iteration) {
   std::vector<std::string> paths;
   for (const std::string& device : config.storage.paths) {
-    paths.push_back(fmt::format("{}/{}_{}_{:06}.h5", device, config.name, owner_of_files(config, client), iteration));
+    paths.push_back(device + "/" + file_of(config, client, iteration));
   }
   return paths;
 }
@@ -161,7 +171,7 @@ void check_phase(const SimDisk& disk, const Fate& fate, const ClientModel& model
     check_iteration(disk, fate, number, iteration, false, story);
     const bool over_all = fate.closed || (fate.drained && iteration.ended);
     if (!over_all || fate.power_cut || iteration.failed || iteration.had_part) continue;
-    if (!has_part(disk, fate, number)) continue;
+    if (!has_part(disk, fate, number) || others_may_have_part(fate, model)) continue;
     const bool over = iteration.ended || iteration.dropped;
     story.check(!over, "left over", "a .part of an iteration that is over, and nobody was told");
   }

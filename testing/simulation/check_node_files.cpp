@@ -96,11 +96,12 @@ class NodeIteration {
       if (!path_.empty()) fail("published", "lies on two devices");
       path_ = path;
     }
-    const std::string name = fmt::format("_{}_{:06}.h5", owner_of_files(*fates[0].config, 0), number);
+    const std::string name = file_of(*fates[0].config, 0, number);
     for (const Cause& cause : faults.causes) {
       has_cause_ = has_cause_ || cause.is_of_all_iterations() || cause.path.find(name) != std::string::npos;
     }
     if (!path_.empty()) inode_ = disk.find(path_);
+    if (!path_.empty() && !fates[0].config->has_file_each()) leave_file_of_others();
   }
 
   // Returns the models that the file matches, or nothing if there is no file. Ends the process if that is not
@@ -149,6 +150,15 @@ class NodeIteration {
   }
 
  private:
+  // The file of several iterations need not have this one, and its .part may be that of another.
+  void leave_file_of_others() {
+    const std::unique_ptr<Hdf5File> file = Hdf5File::open(inode_->bytes);
+    if (file == nullptr) fail("published", "is not a whole HDF5 file");
+    if (file->has(number_)) return;
+    path_.clear();
+    inode_.reset();
+  }
+
   using Flag = bool IterationModel::*;
   using Model = std::optional<FileModel> IterationModel::*;
 

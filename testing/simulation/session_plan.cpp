@@ -244,6 +244,34 @@ void limit_iterations(SplitDice dice, SessionPlan& plan, const Without& without)
   }
 }
 
+// Returns the part of a path for which a fault waits, for files of several iterations.
+std::string in_series(const std::string& path, uint64_t each) {
+  std::smatch match;
+  if (!std::regex_search(path, match, std::regex("(_[cn][0-9]+)_([0-9]+)\\.h5"))) return path;
+  const uint64_t number = std::stoull(match[2]);
+  const std::string file =
+      each == 0 ? match.str(1) + ".h5" : fmt::format("{}_{:06}.h5", match.str(1), number / each * each);
+  return match.prefix().str() + file + match.suffix().str();
+}
+
+// Plans files of several iterations. Programs go through the iterations one by one, each run through others. A power
+// cut without syncs may leave any superblock, also one that tells of data that are not there.
+void join_iterations(SplitDice dice, SessionPlan& plan) {
+  if (!dice.chance(15)) return;
+  const uint64_t each = dice.one_of<uint64_t>({0, 2, 5});
+  for (size_t index = 0; index < plan.phases.size(); ++index) {
+    for (ClientPlan& client : plan.phases[index].clients) {
+      client.config.storage.iterations_per_file = each;
+      client.config.place.on_missing = OnMissing::publish;
+      client.iterations = 1;
+      client.first_iteration = static_cast<int64_t>(index * 1000);
+      const bool durable = client.config.storage.durability == Durability::durable;
+      if (client.death) client.death->power = client.death->power && durable;
+    }
+  }
+  for (HardFault& fault : plan.faults.hard) fault.path_contains = in_series(fault.path_contains, each);
+}
+
 // Adds raw files that all clients of a server share; in place `thread` a server has one client.
 void add_raw_files(SplitDice dice, SessionPlan& plan, bool core, const Without& without) {
   if (!dice.chance(40)) return;
@@ -344,6 +372,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   if (SplitDice files(seed, "files"); core && !without.node_files && files.chance(50)) share_files(files, plan);
   if (plan.phases[0].clients[0].config.shares_files() && !without.strangers) add_strangers(seed, plan);
   limit_iterations(SplitDice(seed, "iterations"), plan, without);
+  if (!without.iterations) join_iterations(SplitDice(seed, "files of several iterations"), plan);
   if (!without.raw_files) add_raw_files(SplitDice(seed, "raw files", core ? 1 : 0), plan, core, without);
   limit_rates(SplitDice(seed, "rates"), plan);
   return plan;

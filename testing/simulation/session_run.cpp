@@ -75,7 +75,9 @@ class SessionRun {
         faults_{plan_.faults, {}, {}, false},
         models_(plan_.phases[0].clients.size()),
         fates_(models_.size()),
-        exported_(plan_.phases[0].clients[0].config.storage.paths) {}
+        exported_(plan_.phases[0].clients[0].config.storage.paths) {
+    if (!plan_.phases[0].clients[0].config.has_file_each()) disk_.keep_heads();
+  }
 
   void run() {
     for (size_t phase = 0; phase < plan_.phases.size(); ++phase) {

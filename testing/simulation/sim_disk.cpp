@@ -160,7 +160,7 @@ void SimDisk::crash_file(Inode& inode) {
   for (const auto& [sector, number] : inode.dirty) {
     if (!dice_.chance(chance)) continue;
     std::vector<std::byte> content = sector_of(inode.bytes, sector);
-    if (!torn && dice_.chance(5)) {
+    if (!torn && dice_.chance(5) && !(keeps_heads_ && sector == 0)) {
       torn = true;
       const std::vector<std::byte> before = sector_of(inode.durable, sector);
       const uint64_t at = dice_.below(kSector);

@@ -62,6 +62,8 @@ class SimDisk {
   // ---- from outside ---- Cuts the power: what the system held is lost, except what the seed says had reached the
   // device.
   void crash();
+  // Never tears the first sector of a file in a power cut, as devices that write sectors whole.
+  void keep_heads() { keeps_heads_ = true; }
   // Makes everything durable.
   void sync_all();
   // Returns the names of all files, sorted.
@@ -84,6 +86,7 @@ class SimDisk {
   void crash_file(Inode& inode);
 
   SplitDice dice_;
+  bool keeps_heads_ = false;
   uint64_t number_ = 0;  // of the last write or change of names
   std::map<std::string, InodePointer> names_;
   std::map<std::string, InodePointer> durable_names_;
