@@ -15,8 +15,8 @@ PACKAGE = "python/tailrace"
 # module.
 LAYERS = [
     {"_errors"},
-    {"_arrays", "_awaiting", "_lending", "_logs", "_programs", "_stats", "_variables", "opening", "own_file",
-     "quantity", "ranks", "series", "striped"},
+    {"_arrays", "_awaiting", "_lending", "_logs", "_mistake", "_programs", "_stats", "_variables", "opening",
+     "own_file", "quantity", "ranks", "series", "striped"},
     {"reading", "xdmf"},
     {""},
     {"cube", "files", "iterations", "models", "mpi"},

@@ -13,6 +13,11 @@ def complain(message: str) -> None:
     print(f"tailrace: {message}", file=sys.stderr)
 
 
+def complain_of(line: str) -> None:
+    """Prints a line on an error in a file: as compilers do, it begins with the file and not with `tailrace`."""
+    print(line, file=sys.stderr)
+
+
 def print_json(value: Any) -> None:
     """Prints one JSON document, for programs."""
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
