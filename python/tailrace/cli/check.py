@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.resources
 from typing import Any
 
 import tailrace
@@ -19,18 +20,25 @@ def register(subparsers: Any) -> None:
         description="Checks the whole configuration, as opening it would, without writing anything. Exit code 1 if "
                     "it is wrong: each mistake is shown with file, line, column and key, what was found and what was "
                     "expected, and the line itself.")
-    parser.add_argument("config", metavar="CONFIG", help="the YAML file")
+    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the YAML file")
     parser.add_argument("--client", type=int, default=0, metavar="N", help="check it for this client (default: 0)")
     parser.add_argument("--parameter", type=_parameter, action="append", default=[], metavar="NAME=VALUE",
                         help="a parameter that the program would set; may be repeated")
     parser.add_argument("--json", action="store_true",
                         help="print the mistakes as JSON: a list of objects with file, line, column, key, message "
                              "and hint")
-    parser.set_defaults(run=run)
+    parser.add_argument("--schema", action="store_true",
+                        help="print the JSON Schema of configurations, by which editors complete and check them")
+    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
+    if arguments.schema:
+        print(schema(), end="")
+        return 0
+    if arguments.config is None:
+        arguments.usage_error("expected CONFIG, a configuration file, or --schema")
     try:
         found = tailrace.mistakes(arguments.config, arguments.client, parameters=dict(arguments.parameter))
     except tailrace.Error as error:  # of the file as a whole: it cannot be read
@@ -46,6 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"{arguments.config}: ok")
     return 1 if found else 0
+
+
+def schema() -> str:
+    """Returns the JSON Schema of configurations."""
+    return (importlib.resources.files("tailrace") / "schema.json").read_text(encoding="utf-8")
 
 
 def _json(mistake: tailrace.Mistake) -> dict[str, Any]:
