@@ -36,7 +36,7 @@ def test_help_names_every_command(run):
                                        ["check", "a.yaml", "--parameter", "nx=many"], ["inspect"], ["recover"]])
 def test_wrong_usage(run, arguments):
     code, text, message = run(*arguments)
-    assert code == 2 and text == "" and "usage" in message
+    assert code == 2 and text == "" and message.count("\n") == 1 and "--help" in message
 
 
 def test_check_of_a_right_file(run, config):
@@ -78,7 +78,7 @@ def test_inspect_of_a_file(run, series):
     code, text, _ = run("inspect", file)
     assert code == 0
     for word in ("temperature", "float64", "4 × 6", "K", "of the air", "storm", "iteration 1", "software: tailrace",
-                 "date: ", "tailraceClient: 0", "512.0 KiB"):
+                 "date: ", "tailraceClient: 0", "512 KiB"):
         assert word in text, word
     assert "\x1b" not in text  # no colours without a terminal
 

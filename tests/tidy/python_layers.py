@@ -24,6 +24,7 @@ LAYERS = [
     {"bench"},
     {"pictures"},
     {"cli"},
+    {"__main__"},
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 
