@@ -59,7 +59,7 @@ void read_run(const YamlValue& value, const Config& config, Action& action) {
     read_function(value, std::string_view(action.text).substr(colon + 1), config, action);
   } else if (!action.text.empty()) {
     const std::string nearest = nearest_word(kind, {"store", "statistics", "drop", "library", "python"});
-    value.wrong(run_rule, nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+    value.wrong(run_rule, nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
   }
 }
 
@@ -71,7 +71,7 @@ void read_limit(const YamlValue& value, Action& action) {
 bool doubts_variable(const YamlValue& item) {
   const bool of_vector = item.is_scalar() && item.raw().find('/') != std::string::npos;
   if (of_vector) return !item.trusts({"variables", "particles"});
-  return !item.trusts({"variables." + item.raw()});
+  return !item.trusts({"variables." + printable(item.raw())});
 }
 
 void read_action_variables(const YamlValue& value, const Config& config, Action& action) {
@@ -86,7 +86,8 @@ void read_action_variables(const YamlValue& value, const Config& config, Action&
     if (!index) {
       if (doubts_variable(item)) continue;
       const std::string nearest = nearest_word(item.raw(), names);
-      item.wrong("the name of a variable", nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+      item.wrong("the name of a variable",
+                 nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
       continue;
     }
     const auto place = std::lower_bound(action.variables.begin(), action.variables.end(), *index);

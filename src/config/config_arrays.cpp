@@ -61,7 +61,7 @@ Parameters::const_iterator find_parameter(const YamlValue& value, const Paramete
   value.fault(fmt::format("{}, which is no parameter", in_quotes(value.raw())),
               fmt::format("{} or a parameter ({})", number, one_of(names)),
               nearest.empty() ? "define it under 'parameters:', or let the program give it"
-                              : fmt::format("did you mean '{}'?", nearest));
+                              : fmt::format("did you mean {}?", in_quotes(nearest)));
   return parameter;
 }
 
@@ -298,7 +298,7 @@ uint32_t find_layout(const YamlValue& value, const NameIndex& layouts, const Con
   for (const Layout& layout : config.layouts) names.emplace_back(layout.name);
   const std::string nearest = nearest_word(value.raw(), names);
   value.wrong("the name of a layout (" + one_of(names) + ")",
-              nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+              nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
   return 0;
 }
 
@@ -312,11 +312,11 @@ double read_number(const YamlValue& value, const Parameters& parameters, std::st
 }
 
 bool doubts_parameter(const YamlValue& value, const std::string& name) {
-  return !value.trusts({"parameters." + name});
+  return !value.trusts({"parameters." + printable(name)});
 }
 
 bool trusts_layout(const YamlValue& value, const Layout& layout) {
-  return value.is_right() && value.trusts({"layouts." + layout.name});
+  return value.is_right() && value.trusts({"layouts." + printable(layout.name)});
 }
 
 void read_parameters(const YamlValue& value, Parameters& parameters) {

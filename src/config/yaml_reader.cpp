@@ -94,7 +94,7 @@ std::optional<Nanoseconds> time_of_text(std::string_view text) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known) {
   const std::string nearest = nearest_word(word, known);
-  return nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest);
+  return nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest));
 }
 
 // The last word of an invalid size is most likely its unit.

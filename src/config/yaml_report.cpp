@@ -124,7 +124,7 @@ std::string one_of(const std::vector<std::string_view>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (i == most) return fmt::format("{} or one of {} more", result, words.size() - most);
     if (i > 0) result += i + 1 == words.size() ? " or " : ", ";
-    result += words[i];
+    result += printable(words[i], words[i].size());
   }
   return result;
 }
