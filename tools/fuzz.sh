@@ -44,7 +44,7 @@ run_target() {
   [ "$seed" -eq 0 ] || { found=build/fuzz/seeded/$1 && rm -rf "$found"; }
   mkdir -p "$found" "$artifacts"
   kept=("tests/fuzz/corpus/$target")
-  [ "$target" != yaml ] || kept+=(tests/config/right tests/config/wrong)
+  [ "$target" != yaml ] || kept+=(tests/config/right tests/config/wrong tests/config/several)
   [ ! -f "tests/fuzz/dictionaries/$target.dict" ] || options+=("-dict=tests/fuzz/dictionaries/$target.dict")
   command_of "$target"
   options+=("-seed=$seed" "-max_total_time=$seconds" -print_final_stats=1 "-artifact_prefix=$artifacts")

@@ -70,6 +70,21 @@ void check_config(const std::string& config, const Parameters& parameters, const
   check(nullptr, tailrace_check(c_text(config), &options.c));
 }
 
+// Returns what is wrong with a configuration: file, line, column, key, found, expected, hint.
+nb::list mistakes(const std::string& config, const Parameters& parameters, const Text& path, const Text& text,
+                  bool flush_waits) {
+  Options options("mistakes", parameters, path, text);
+  options.c.flush_waits = flush_waits ? 1 : 0;
+  nb::list found;
+  const auto add = [](void* context, const tailrace_mistake* one) {
+    static_cast<nb::list*>(context)->append(
+        nb::make_tuple(one->file, one->line, one->column, one->key, one->found, one->expected, one->hint));
+  };
+  const tailrace_status status = tailrace_check_all(c_text(config), &options.c, add, &found);
+  if (found.size() == 0) check(nullptr, status);
+  return found;
+}
+
 struct Leftover {
   std::string file;
   int kind;
@@ -294,6 +309,10 @@ NB_MODULE(_tailrace, module) {
       nb::sig("def open(config: str, client: int, parameters: collections.abc.Sequence[tuple[str, int | float]], "
               "path: str | None, text: str | None) -> Client"));
   module.def("check", &check_config, "config"_a, "parameters"_a, "path"_a.none(), "text"_a.none(), "flush_waits"_a);
+  module.def("mistakes", &mistakes, "config"_a, "parameters"_a, "path"_a.none(), "text"_a.none(), "flush_waits"_a,
+             nb::sig("def mistakes(config: str, parameters: collections.abc.Sequence[tuple[str, object]], "
+                     "path: str | None, text: str | None, flush_waits: bool) "
+                     "-> list[tuple[str, int, int, str, str, str, str]]"));
   module.def("recover", &recover, "directory"_a, "apply"_a,
              nb::sig("def recover(directory: str, apply: bool) -> list[tuple[str, int, bool, str, str]]"));
   module.def("version", &tailrace_version);

@@ -23,6 +23,6 @@ def escape(parser):
 
 
 def parser():
-    made = cli._parser()
+    made = cli.parser()
     escape(made)
     return made

@@ -613,6 +613,26 @@ TAILRACE_API const char* tailrace_version(void);
 /* Checks a whole configuration, as tailrace_open would, and opens nothing. `options` may be NULL. */
 TAILRACE_API tailrace_status tailrace_check(const char* config, const tailrace_open_options* options);
 
+/* One mistake in a configuration. Its strings live for the call of the callback. */
+typedef struct tailrace_mistake {
+  size_t struct_size; /* set by tailrace: a later version may append members */
+  const char* file;
+  int64_t line; /* counts from 1, like `column` */
+  int64_t column;
+  const char* key;      /* such as "layouts.field.shape[1]"; "" for the whole file */
+  const char* found;    /* also in `message` */
+  const char* expected; /* also in `message` */
+  const char* hint;     /* also in `message`; may be "" */
+  const char* message;  /* "FILE:LINE:COLUMN: KEY: found X, expected Y; hint" */
+} tailrace_mistake;
+
+typedef void (*tailrace_mistake_callback)(void* context, const tailrace_mistake* mistake);
+
+/* Checks like tailrace_check, and calls `callback` (may be NULL) for each mistake, in the order of the file, for at
+ * most 100. It leaves out what is wrong only because of another mistake. A file that is no YAML has one mistake. */
+TAILRACE_API tailrace_status tailrace_check_all(const char* config, const tailrace_open_options* options,
+                                                tailrace_mistake_callback callback, void* context);
+
 /* What a crash left of one file. */
 typedef enum tailrace_leftover {
   TAILRACE_COMPLETE = 1,   /* all bytes were written; only the rename is missing */

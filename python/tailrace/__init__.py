@@ -22,15 +22,16 @@ from typing import Any, Union
 from . import _logs, _tailrace, opening, ranks
 from ._errors import (Closed, Dropped, Error, Exists, InvalidArgument, InvalidConfig, IoError, NotFound, OutOfMemory,
                       ServerLost, TimedOut, TooLarge, UnknownVariable, WrongShape, WrongType)
+from ._mistake import Mistake
 from ._stats import FileStats, Sizes, Times, VariableStats
 from ._tailrace import Client, File, Status, Ticket
 from .opening import Variable
 from .reading import read
 
 __all__ = ["Client", "Closed", "Dropped", "Error", "Exists", "File", "FileStats", "InvalidArgument", "InvalidConfig",
-           "IoError", "Leftover", "NotFound", "OutOfMemory", "ServerLost", "Sizes", "Status", "Ticket", "TimedOut",
-           "Times", "TooLarge", "UnknownVariable", "Variable", "VariableStats", "WrongShape", "WrongType",
-           "__version__", "check", "open", "read", "recover"]
+           "IoError", "Leftover", "Mistake", "NotFound", "OutOfMemory", "ServerLost", "Sizes", "Status", "Ticket",
+           "TimedOut", "Times", "TooLarge", "UnknownVariable", "Variable", "VariableStats", "WrongShape", "WrongType",
+           "__version__", "check", "mistakes", "open", "read", "recover"]
 
 __version__: str = _tailrace.version()
 
@@ -106,15 +107,30 @@ class _Asked:
 def check(config: _Config, client: int = 0, *, parameters: Mapping[str, float] | None = None,
           path: _Path | None = None, text: str | None = None, flush_waits: bool = False) -> None:
     """Checks the whole configuration (a file or a dictionary), as ``open`` would, without opening anything. Raises
-    ``tailrace.Error``.
+    ``tailrace.Error``, whose message has the first mistake and how many more there are.
 
     With ``flush_waits``, also rejects a configuration with which ``flush`` waits for nothing (``storage.durability:
     accepted``).
     """
+    _tailrace.check(*_to_check(config, client, parameters, path, text), flush_waits)
+
+
+def mistakes(config: _Config, client: int = 0, *, parameters: Mapping[str, float] | None = None,
+             path: _Path | None = None, text: str | None = None, flush_waits: bool = False) -> list[Mistake]:
+    """Checks like ``check``, and returns all mistakes (at most 100) in the order of the file; none if it is right.
+
+    It leaves out what is wrong only because of another mistake. Raises ``tailrace.Error`` if the file cannot be read.
+    """
+    found = _tailrace.mistakes(*_to_check(config, client, parameters, path, text), flush_waits)
+    return [Mistake(*parts) for parts in found]
+
+
+def _to_check(config: _Config, client: int, parameters: Mapping[str, float] | None, path: _Path | None,
+              text: str | None) -> tuple[str, list[tuple[str, float]], str | None, str | None]:
     # In a configuration, the client is the parameter of that name.
     given = {"client": client, **(parameters or {})}
     file, made = opening.source(config, text, {})
-    _tailrace.check(file, list(given.items()), _optional(path), made, flush_waits)
+    return file, list(given.items()), _optional(path), made
 
 
 @dataclass(frozen=True)

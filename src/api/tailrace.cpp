@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/attribute_value.hpp"
 #include "api/handle.hpp"
@@ -75,6 +76,20 @@ Result<ConfigInput> input_of(const char* config, int client, const tailrace_open
     input.parameters.emplace_back(known.real_parameters[i].name, known.real_parameters[i].value);
   }
   return input;
+}
+
+void tell(const Mistake& mistake, tailrace_mistake_callback callback, void* context) {
+  tailrace_mistake told = {};
+  told.struct_size = sizeof told;
+  told.file = mistake.file.c_str();
+  told.line = mistake.line;
+  told.column = mistake.column;
+  told.key = mistake.key.c_str();
+  told.found = mistake.found.c_str();
+  told.expected = mistake.expected.c_str();
+  told.hint = mistake.hint.c_str();
+  told.message = mistake.message.c_str();
+  callback(context, &told);
 }
 
 // `write` returns a Result with the ticket.
@@ -527,6 +542,20 @@ tailrace_status tailrace_check(const char* config, const tailrace_open_options* 
     const Result<ConfigInput> input = input_of(config, 0, options);
     if (!input.ok()) return input.status();
     return read_config(input.value()).status();
+  });
+}
+
+tailrace_status tailrace_check_all(const char* config, const tailrace_open_options* options,
+                                   tailrace_mistake_callback callback, void* context) {
+  return guarded([&] {
+    const Result<ConfigInput> input = input_of(config, 0, options);
+    if (!input.ok()) return input.status();
+    std::vector<Mistake> mistakes;
+    Status status = read_config(input.value(), &mistakes).status();
+    for (const Mistake& mistake : mistakes) {
+      if (callback != nullptr) tell(mistake, callback, context);
+    }
+    return status;
   });
 }
 

@@ -39,6 +39,12 @@ void read_function(const YamlValue& value, std::string_view text, const Config& 
   action.function = function;
 }
 
+void read_event(const YamlValue& value, Action& action) {
+  const std::string rule = fmt::format("the name of an event, of 1 to {} bytes", kMaxEvent);
+  action.event = value.text(rule);
+  if (action.event.size() > kMaxEvent) value.wrong(rule);
+}
+
 void read_run(const YamlValue& value, const Config& config, Action& action) {
   action.text = value.text(run_rule);
   const size_t colon = action.text.find(':');
@@ -53,12 +59,19 @@ void read_run(const YamlValue& value, const Config& config, Action& action) {
     read_function(value, std::string_view(action.text).substr(colon + 1), config, action);
   } else if (!action.text.empty()) {
     const std::string nearest = nearest_word(kind, {"store", "statistics", "drop", "library", "python"});
-    value.wrong(run_rule, nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+    value.wrong(run_rule, nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
   }
 }
 
 void read_limit(const YamlValue& value, Action& action) {
   action.limit = value.duration(std::chrono::milliseconds(1), most_limit, "'10 s', '500 ms' or '2 min'");
+}
+
+// Returns true if the variable may be missing because of another mistake.
+bool doubts_variable(const YamlValue& item) {
+  const bool of_vector = item.is_scalar() && item.raw().find('/') != std::string::npos;
+  if (of_vector) return !item.trusts({"variables", "particles"});
+  return !item.trusts({"variables." + printable(item.raw())});
 }
 
 void read_action_variables(const YamlValue& value, const Config& config, Action& action) {
@@ -71,8 +84,10 @@ void read_action_variables(const YamlValue& value, const Config& config, Action&
   for (const YamlValue& item : items) {
     const auto index = item.is_scalar() ? variables.find(item.raw()) : std::nullopt;
     if (!index) {
+      if (doubts_variable(item)) continue;
       const std::string nearest = nearest_word(item.raw(), names);
-      item.wrong("the name of a variable", nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+      item.wrong("the name of a variable",
+                 nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
       continue;
     }
     const auto place = std::lower_bound(action.variables.begin(), action.variables.end(), *index);
@@ -86,6 +101,7 @@ void read_action_variables(const YamlValue& value, const Config& config, Action&
 
 void check_place(const YamlValue& run, const Config& config, const Action& action) {
   if (config.place.kind != PlaceKind::thread || action.run == Action::Run::store) return;
+  if (!run.trusts({"place"})) return;
   run.fault(in_quotes(action.text) + " in place thread", "only store in place thread",
             "other actions run in place core: write place: {kind: core}");
 }
@@ -95,6 +111,7 @@ void read_scope(const YamlValue& value, const Config& config, Action& action) {
   constexpr Action::Scope scopes[] = {Action::Scope::client, Action::Scope::node};
   action.scope = scopes[value.choice({"client", "node"})];
   if (action.scope != Action::Scope::node || config.place.kind != PlaceKind::core) return;
+  if (!value.trusts({"place"})) return;
   if (config.place.clients == 0) {
     value.fault("'node' without place.clients", "the number of the node's clients in place.clients",
                 "the actions wait for that many clients");
@@ -109,20 +126,18 @@ Action read_action(const YamlValue& value, const Config& config) {
   value.only({"on", "run", "scope", "limit", "variables"});
   const auto on = value.require("on", "the name of an event, such as end_iteration");
   const auto run = value.require("run", run_rule);
-  if (!on || !run) return action;
-  const std::string event_rule = fmt::format("the name of an event, of 1 to {} bytes", kMaxEvent);
-  action.event = on->text(event_rule);
-  if (action.event.size() > kMaxEvent) on->wrong(event_rule);
-  read_run(*run, config, action);
-  if (action.run == Action::Run::store && action.event != kEndIteration) {
+  if (on) read_event(*on, action);
+  if (run) read_run(*run, config, action);
+  const bool known = run && run->is_right();
+  if (known && on && on->is_right() && action.run == Action::Run::store && action.event != kEndIteration) {
     on->wrong(kEndIteration, "every iteration is stored, except those in which 'drop' has run");
   }
-  check_place(*run, config, action);
+  if (known) check_place(*run, config, action);
   if (const auto scope = value.find("scope")) read_scope(*scope, config, action);
   const auto limit = value.find("limit");
   const auto variables = value.find("variables");
   for (const auto& of_calls : {limit, variables}) {
-    if (of_calls && !is_call(action)) {
+    if (known && of_calls && !is_call(action)) {
       of_calls->fault_at_key("a key that " + in_quotes(action.text) + " does not have", "on, run and scope",
                              "remove it");
     }
@@ -136,6 +151,7 @@ Action read_action(const YamlValue& value, const Config& config) {
 // must leave room for the blocks of the other variables, or the program would wait for ever.
 void check_memory(const YamlValue& value, const Config& config) {
   if (config.layouts.empty()) return;  // already reported
+  if (!value.trusts({"actions", "layouts", "variables", "particles", "memory"})) return;
   std::vector<bool> held(config.variables.size());
   for (const Action& action : config.actions) {
     if (is_call(action) && action.variables.empty()) held.assign(held.size(), true);
@@ -176,6 +192,7 @@ void read_actions(const YamlValue& value, Config& config) {
   std::vector<Action> actions;
   for (const YamlValue& item : items) {
     Action action = read_action(item, config);
+    if (!item.is_right()) continue;
     const bool again = std::any_of(actions.begin(), actions.end(), [&](const Action& other) {
       return other.run == Action::Run::store && action.run == Action::Run::store;
     });

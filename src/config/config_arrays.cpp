@@ -46,10 +46,14 @@ struct Extents {
   }
 };
 
-// Finds the parameter that the value names; reports it if there is none.
+// Finds the parameter that the value names; reports it if there is none. None also if its value is wrong.
 Parameters::const_iterator find_parameter(const YamlValue& value, const Parameters& parameters,
                                           std::string_view number) {
   const auto parameter = parameters.find(value.raw());
+  if (doubts_parameter(value, value.raw())) {
+    value.doubt();
+    return parameters.end();
+  }
   if (parameter != parameters.end()) return parameter;
   std::vector<std::string_view> names;
   for (const auto& [name, unused] : parameters) names.emplace_back(name);
@@ -57,7 +61,7 @@ Parameters::const_iterator find_parameter(const YamlValue& value, const Paramete
   value.fault(fmt::format("{}, which is no parameter", in_quotes(value.raw())),
               fmt::format("{} or a parameter ({})", number, one_of(names)),
               nearest.empty() ? "define it under 'parameters:', or let the program give it"
-                              : fmt::format("did you mean '{}'?", nearest));
+                              : fmt::format("did you mean {}?", in_quotes(nearest)));
   return parameter;
 }
 
@@ -123,6 +127,7 @@ std::vector<std::string> read_labels(const YamlValue& value, size_t rank) {
   std::vector<std::string> labels;
   for (const YamlValue& item : read_per_axis(value, rank, "axis labels")) {
     std::string label = item.text("an axis label, such as x");
+    if (!item.is_right()) continue;
     if (std::find(labels.begin(), labels.end(), label) != labels.end())
       item.wrong("a label of its own for each axis");
     labels.push_back(std::move(label));
@@ -147,6 +152,7 @@ void read_place(const YamlValue& value, const YamlValue& shape, const Parameters
   const auto offset = value.find("offset");
   if (offset) put(read_extents(*offset, parameters, rank, 0), layout.offset, layout.sources.offset);
   if (layout.global_shape.size() != rank || layout.offset.size() != rank) return;
+  if (!shape.is_right() || (global && !global->is_right()) || (offset && !offset->is_right())) return;
   if (const std::optional<size_t> i = dimension_outside(layout)) {
     const YamlValue& culprit = offset ? *offset : global ? *global : shape;
     culprit.fault(fmt::format("offset {} and shape {} in dimension {}", layout.offset[*i], layout.shape[*i], *i),
@@ -155,12 +161,13 @@ void read_place(const YamlValue& value, const YamlValue& shape, const Parameters
 }
 
 void check_size(const YamlValue& shape, const Layout& layout, const Config& config) {
+  if (!shape.is_right()) return;
   const std::optional<uint64_t> bytes = checked_bytes(layout.shape, layout.type);
   if (!bytes || !checked_bytes(layout.global_shape, layout.type)) {
     return shape.fault(fmt::format("layout '{}' with more than 2^63 bytes", layout.name), "a smaller shape",
                        bytes ? "the global shape is too large" : "the shape is too large");
   }
-  if (*bytes <= config.memory.budget) return;
+  if (*bytes <= config.memory.budget || !shape.trusts({"memory"})) return;
   shape.fault(fmt::format("layout '{}' with blocks of {} bytes", layout.name, *bytes),
               fmt::format("blocks that fit into the memory budget of {} bytes", config.memory.budget),
               fmt::format("a budget of {} is enough for one block at a time", size_text(*bytes)));
@@ -215,14 +222,14 @@ void read_patch(const YamlValue& value, const Parameters& parameters, Layout& la
   };
   read(*offset, layout.patch_offset, layout.sources.patch_offset);
   read(*extent, layout.patch_extent, layout.sources.patch_extent);
+  if (!value.is_right()) return;
   if (layout.patch_extent.size() == layout.patch_offset.size() && !layout.patch_offset.empty()) return;
   extent->fault(fmt::format("{} numbers", layout.patch_extent.size()),
                 fmt::format("{} numbers, as 'offset' has", std::max<size_t>(1, layout.patch_offset.size())));
 }
 
 // A scalar has no dimension in the program, and one of one element in the file, as openPMD requires.
-void read_scalar(const YamlValue& value, const YamlValue& shape, Layout& layout) {
-  if (!shape.is_list()) return;  // it has been reported
+void read_scalar(const YamlValue& value, Layout& layout) {
   for (const std::string_view key : {"global", "offset", "axes", "spacing", "origin", "unit", "patch"}) {
     if (const auto found = value.find(key)) found->fault_at_key("this key with a scalar", "no such key");
   }
@@ -242,17 +249,17 @@ Layout read_layout(const YamlValue& value, const Parameters& parameters, const C
   value.only({"type", "shape", "global", "offset", "axes", "spacing", "origin", "unit", "patch"});
   const auto type = value.require("type", "an element type such as float32 or float64");
   const auto shape = value.require("shape", "a list of extents, slowest dimension first; [] for a scalar");
-  if (!type || !shape) return layout;
-  layout.type = read_type(*type);
+  if (type) layout.type = read_type(*type);
+  if (const auto patch = value.find("patch")) read_patch(*patch, parameters, layout);
+  if (!shape) return layout;
   put(read_extents(*shape, parameters, 0, 1), layout.shape, layout.sources.shape);
   if (layout.shape.empty()) {
-    read_scalar(value, *shape, layout);
+    if (shape->is_right()) read_scalar(value, layout);
     return layout;
   }
   read_place(value, *shape, parameters, layout);
   check_size(*shape, layout, config);
   read_grid(value, parameters, layout);
-  if (const auto patch = value.find("patch")) read_patch(*patch, parameters, layout);
   return layout;
 }
 
@@ -286,12 +293,12 @@ std::vector<YamlValue> read_named(const YamlValue& value, std::string_view expec
 uint32_t find_layout(const YamlValue& value, const NameIndex& layouts, const Config& config) {
   const auto found = value.is_scalar() ? layouts.find(value.raw()) : std::nullopt;
   if (found) return *found;
-  if (!value.reports()) return 0;
+  if (!value.is_right() || (config.layouts.empty() && !value.trusts({"layouts"}))) return 0;
   std::vector<std::string_view> names;
   for (const Layout& layout : config.layouts) names.emplace_back(layout.name);
   const std::string nearest = nearest_word(value.raw(), names);
   value.wrong("the name of a layout (" + one_of(names) + ")",
-              nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest));
+              nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
   return 0;
 }
 
@@ -302,6 +309,14 @@ double read_number(const YamlValue& value, const Parameters& parameters, std::st
   if (parameter == parameters.end()) return 1;
   source = static_cast<int32_t>(std::distance(parameters.begin(), parameter));
   return parameter->second.real();
+}
+
+bool doubts_parameter(const YamlValue& value, const std::string& name) {
+  return !value.trusts({"parameters." + printable(name)});
+}
+
+bool trusts_layout(const YamlValue& value, const Layout& layout) {
+  return value.is_right() && value.trusts({"layouts." + printable(layout.name)});
 }
 
 void read_parameters(const YamlValue& value, Parameters& parameters) {

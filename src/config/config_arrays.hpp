@@ -1,6 +1,6 @@
 // Reads the parts of the configuration that describe the data: parameters, layouts, variables.
 //
-// Used only by config_yaml. Each reader reports errors and leaves the affected output unchanged.
+// Used only by config_yaml. Each reader reports errors and leaves the affected output unchanged, or harmless.
 #pragma once
 
 #include <map>
@@ -24,11 +24,19 @@ constexpr std::string_view identifier_rule = "a name of letters, digits and '_' 
 // precedence.
 void read_parameters(const YamlValue& value, Parameters& parameters);
 
+// Returns true if the parameter's value is wrong, so that a value that names it can be read no further; or if the
+// parameters are missing because of a mistyped key.
+bool doubts_parameter(const YamlValue& value, const std::string& name);
+
 // Requires that config.memory has been read: a block must fit into the budget.
 void read_layouts(const YamlValue& value, const Parameters& parameters, Config& config);
 
 // Returns the index of the layout that the value names; 0 after a report. `layouts`: the index of config.layouts.
 uint32_t find_layout(const YamlValue& value, const NameIndex& layouts, const Config& config);
+
+// Returns true if what the layout says can be compared with `value`, which belongs to a variable of this layout:
+// `value` and the layout are right.
+bool trusts_layout(const YamlValue& value, const Layout& layout);
 
 // Returns the entries of a map that must have entries, each with a valid name.
 std::vector<YamlValue> read_named(const YamlValue& value, std::string_view expected, size_t most);

@@ -40,6 +40,7 @@ AttributeValue read_value(const YamlValue& value) {
     if (!item.is_scalar()) item.wrong("a number or a text");
     values.push_back(read_one(item));
   }
+  if (!value.is_right()) return int64_t{0};
   const auto count = [&values](size_t kind) {
     return static_cast<size_t>(
         std::count_if(values.begin(), values.end(), [kind](const auto& one) { return one.index() == kind; }));
@@ -67,6 +68,7 @@ std::vector<Attribute> read_attributes(const YamlValue& value, AttributeOf of) {
       continue;
     }
     AttributeValue made = read_value(entry);
+    if (!entry.is_right()) continue;
     valid = check_attribute_value(made);
     if (!valid.ok()) entry.wrong(expected_value, valid.fault().message);
     if (valid.ok() && to_bytes(entry.key(), made).size() > kMostAttributeBytes) {

@@ -87,6 +87,7 @@ void read_forward(const YamlValue& value, Config& config) {
   if (const auto number = value.find("number")) {
     forward.number = static_cast<uint32_t>(number->integer(0, most_forwarders - 1));
   }
+  if (!value.trusts({"forward.servers", "forward.listen", "forward.roots"})) return;
   if (forward.servers.empty() && forward.listen.empty()) {
     value.fault_at_key("neither servers nor listen",
                        "servers (of a program that writes), or listen (of a forwarder)");

@@ -58,6 +58,7 @@ ConstantRecord read_constant(const YamlValue& entry, const YamlValue& value, con
 void check_layout(const YamlValue& entry, const Variable& variable, const Config& config) {
   if (variable.layout >= config.layouts.size()) return;
   const Layout& layout = config.layout_of(variable);
+  if (!trusts_layout(entry, layout)) return;
   if (layout.shape.size() == 1 && !layout.scalar) return;
   const std::string found = layout.scalar ? "no dimension" : fmt::format("{} dimensions", layout.shape.size());
   entry.fault_at_key(fmt::format("layout '{}' of {}", layout.name, found),
@@ -98,6 +99,7 @@ void read_species(const YamlValue& entry, const NameIndex& layouts, Config& conf
 
 // A patch is a box in the coordinates of the positions.
 void check_patches(const YamlValue& entry, const Config& config) {
+  if (!entry.is_right()) return;
   const std::string prefix = entry.key() + "/position";
   const auto components =
       static_cast<size_t>(std::count_if(config.variables.begin(), config.variables.end(), [&](const Variable& one) {
@@ -107,6 +109,7 @@ void check_patches(const YamlValue& entry, const Config& config) {
     if (!variable.record.of_particles || !variable.name.starts_with(entry.key() + "/")) continue;
     const Layout& layout = config.layout_of(variable);
     if (layout.patch_offset.empty() || layout.patch_offset.size() == components) continue;
+    if (!trusts_layout(entry, layout)) continue;
     entry.fault_at_key(fmt::format("layout '{}' with a patch of {} numbers", layout.name, layout.patch_offset.size()),
                        fmt::format("{} of them, as the record 'position' has", components));
     return;
@@ -121,6 +124,7 @@ void read_particles(const YamlValue& value, Config& config) {
     read_species(entry, layouts, config);
     if (!config.layouts.empty()) check_patches(entry, config);
   }
+  if (!value.trusts({"variables", "particles"})) return;
   std::set<std::string> names;
   for (const Variable& variable : config.variables) {
     if (names.insert(variable.name).second) continue;

@@ -61,6 +61,7 @@ Compression read_compression(const YamlValue& value) {
   const LevelRange levels = levels_of(compression.filter);
   compression.level = levels.usual;
   const auto level = value.find("level");
+  if (!filter->is_right()) return compression;
   if (level && compression.filter == Compressor::none) {
     level->fault_at_key("a level", "none, as nothing is compressed by the filter 'none'");
   } else if (level) {
@@ -72,11 +73,13 @@ Compression read_compression(const YamlValue& value) {
   return compression;
 }
 
-Precision read_precision(const YamlValue& value, const Layout& layout) {
+// `layout`: that of the variable; nullptr if it is not known.
+Precision read_precision(const YamlValue& value, const Layout* layout) {
   constexpr Precision choices[] = {Precision::full, Precision::float16};
   const Precision precision = choices[value.choice({"full", "float16"})];
-  if (precision == Precision::full || is_floating(layout.type)) return precision;
-  value.fault(fmt::format("float16 for elements of {}", name_of(layout.type)),
+  if (precision == Precision::full || layout == nullptr || is_floating(layout->type)) return precision;
+  if (!trusts_layout(value, *layout)) return precision;
+  value.fault(fmt::format("float16 for elements of {}", name_of(layout->type)),
               "full, or a layout of float32, float64 or long_double");
   return Precision::full;
 }
@@ -89,7 +92,8 @@ std::vector<double> read_position(const YamlValue& value, const Layout& layout) 
     position.push_back(item.number(expected));
     if (position.back() < 0 || position.back() > 1) item.wrong(expected);
   }
-  if (value.is_list() && position.size() != layout.shape.size()) {
+  if (!trusts_layout(value, layout)) return position;
+  if (position.size() != layout.shape.size()) {
     value.fault(fmt::format("a list of {} items", position.size()),
                 fmt::format("one of {} numbers, as 'shape' has", layout.shape.size()));
   }
@@ -137,9 +141,9 @@ Variable read_settings(const YamlValue& entry, const std::optional<uint32_t>& la
   if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
   if (const auto description = entry.find("description")) variable.description = description->prose();
   if (const auto compress = entry.find("compress")) variable.compress = read_compression(*compress);
-  const auto precision = entry.find("precision");
-  if (precision && variable.layout < config.layouts.size()) {
-    variable.precision = read_precision(*precision, config.layout_of(variable));
+  if (const auto precision = entry.find("precision")) {
+    const bool known = variable.layout < config.layouts.size() && (!own || own->is_right());
+    variable.precision = read_precision(*precision, known ? &config.layout_of(variable) : nullptr);
   }
   if (const auto keep = entry.find("keep")) variable.keep = static_cast<uint32_t>(keep->integer(0, most_keep));
   if (const auto enabled = entry.find("enabled")) variable.enabled = enabled->flag();
@@ -170,7 +174,8 @@ void read_variables(const YamlValue& value, Config& config) {
     std::vector<Variable> variables =
         with_components(settings, entry.key(), listed ? read_components(*listed) : std::vector<std::string>());
     const auto position = entry.find("position");
-    if (position && settings.layout < config.layouts.size()) read_positions(*position, config, variables);
+    const bool known = settings.layout < config.layouts.size() && (!listed || listed->is_right());
+    if (position && known) read_positions(*position, config, variables);
     std::move(variables.begin(), variables.end(), std::back_inserter(config.variables));
   }
 }

@@ -43,9 +43,12 @@ bool is_series_name(std::string_view text) {
   return !text.empty() && text.size() <= longest && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-void read_version(const YamlValue& top) {
+// Returns false if the file is of another version, which may have other keys.
+bool read_version(const YamlValue& top) {
   const auto version = top.require("tailrace", "1, the version of this format");
-  if (version && version->maybe_integer() != 1) version->wrong("1, the version of this format");
+  if (!version || version->maybe_integer() == 1) return true;
+  version->wrong("1, the version of this format");
+  return !version->maybe_integer();
 }
 
 void read_cpus(const YamlValue& value, Config& config) {
@@ -59,6 +62,7 @@ void read_cpus(const YamlValue& value, Config& config) {
   if (value.is_list() && items.empty()) value.wrong(expected);
   for (const YamlValue& item : items) {
     const int cpu = static_cast<int>(item.integer(0, most_cpu));
+    if (!item.is_right()) continue;
     if (std::count(config.place.cpus.begin(), config.place.cpus.end(), cpu) > 0) item.wrong("each cpu once");
     config.place.cpus.push_back(cpu);
   }
@@ -99,6 +103,10 @@ void read_place(const YamlValue& value, Config& config) {
 
 // Reads an integer, or the name of a parameter.
 int read_count(const YamlValue& value, const Parameters& parameters, int64_t least, int64_t most) {
+  if (!value.maybe_integer() && doubts_parameter(value, value.raw())) {
+    value.doubt();
+    return static_cast<int>(least);
+  }
   const auto named = parameters.find(std::string(value.is_scalar() ? value.raw() : ""));
   if (named == parameters.end()) return static_cast<int>(value.integer(least, most));
   if (named->second.is_real() || named->second.whole() < least || named->second.whole() > most) {
@@ -118,14 +126,14 @@ void read_node(const YamlValue& place, const Parameters& parameters, Config& con
   const auto nodes = place.find("nodes");
   if (!nodes) return;
   config.place.nodes = read_count(*nodes, parameters, 1, most_nodes);
-  if (config.place.nodes > config.place.node) return;
+  if (config.place.nodes > config.place.node || !place.is_right()) return;
   nodes->fault(std::to_string(config.place.nodes),
                fmt::format("more than the number of this node, {}", config.place.node));
 }
 
 // Checks that the clients of shared files are known: a file is whole when all of them have ended the iteration.
 void check_shared_files(const YamlValue& top, const Config& config) {
-  if (!config.shares_files()) return;
+  if (!config.shares_files() || !top.trusts({"place", "storage.file_per"})) return;
   const auto storage = top.find("storage");
   const auto file_per = storage ? storage->find("file_per") : std::nullopt;
   if (!file_per) return;
@@ -150,7 +158,7 @@ bool ends_as_files_do(std::string_view name) {
 
 // One server writes the files of a job, and their name has no number.
 void check_file_per_job(const YamlValue& top, const Config& config) {
-  if (config.storage.file_per != FilePer::job) return;
+  if (config.storage.file_per != FilePer::job || !top.trusts({"place", "name"})) return;
   const auto place = top.find("place");
   const auto node = place ? place->find("node") : std::nullopt;
   const auto nodes = place ? place->find("nodes") : std::nullopt;
@@ -169,7 +177,7 @@ void check_file_per_job(const YamlValue& top, const Config& config) {
 
 // A client that continues without its server has only its own blocks, and no plugin host.
 void check_sync(const YamlValue& top, const Config& config) {
-  if (config.place.on_server_loss != OnServerLoss::sync) return;
+  if (config.place.on_server_loss != OnServerLoss::sync || !top.trusts({"place", "storage", "actions"})) return;
   const auto place = top.find("place");
   const auto loss = place ? place->find("on_server_loss") : std::nullopt;
   if (!loss) return;
@@ -185,6 +193,7 @@ void check_sync(const YamlValue& top, const Config& config) {
 // The iterations of a file that has its name cannot wait for `tailrace recover` each by itself.
 void check_iterations_per_file(const YamlValue& top, const Config& config) {
   if (config.has_file_each() || config.place.on_missing != OnMissing::keep) return;
+  if (!top.trusts({"place", "storage"})) return;
   const auto place = top.find("place");
   const auto missing = place ? place->find("on_missing") : std::nullopt;
   if (missing) missing->fault("keep with storage.iterations_per_file", "publish, or iterations_per_file: 1");
@@ -192,7 +201,7 @@ void check_iterations_per_file(const YamlValue& top, const Config& config) {
 
 // Checks that this server's number among all servers is known, because it selects the slot.
 void check_slots(const YamlValue& top, const Config& config) {
-  if (!config.storage.slots || config.place.nodes > config.place.node) return;
+  if (!config.storage.slots || config.place.nodes > config.place.node || !top.trusts({"place"})) return;
   const auto storage = top.find("storage");
   const auto slots = storage ? storage->find("slots") : std::nullopt;
   if (!slots) return;
@@ -212,7 +221,7 @@ void read_memory(const YamlValue& value, Config& config) {
   }
   if (const auto prefault = value.find("prefault")) {
     config.memory.prefault = prefault->flag();
-    const bool shared = config.place.kind != PlaceKind::thread;
+    const bool shared = config.place.kind != PlaceKind::thread && prefault->trusts({"place"});
     if (shared && !config.memory.prefault) prefault->wrong("true where the place is not thread, as memory is shared");
   }
 }
@@ -233,6 +242,7 @@ std::vector<std::string> read_directories(const YamlValue& value, std::string_vi
   }
   for (const YamlValue& item : values) {
     std::string path = without_slashes(item.text(expected));
+    if (!item.is_right()) continue;
     if (std::find(directories.begin(), directories.end(), path) != directories.end())
       item.wrong("each directory once");
     directories.push_back(std::move(path));
@@ -254,6 +264,7 @@ void read_stripe(const YamlValue& value, Config& config) {
     config.storage.stripes.unit = unit->size(least_stripe, most_stripe);
     if (config.storage.stripes.unit % least_stripe != 0) unit->wrong("a multiple of 4 KiB");
   }
+  if (!value.trusts({"storage.path"})) return;
   const size_t devices = config.storage.paths.size();
   if (devices < 2) {
     const std::string found = devices == 0 ? "no storage.path" : "one directory in storage.path";
@@ -321,7 +332,8 @@ void read_format(const YamlValue& value, Config& config) {
 std::optional<YamlValue> schedule_key(const YamlValue& value, const char* key, const Config& config,
                                       const std::vector<ScheduleKind>& kinds) {
   const auto found = value.find(key);
-  if (!found || std::find(kinds.begin(), kinds.end(), config.schedule.kind) != kinds.end()) return found;
+  if (!found || !value.trusts({"schedule.kind"})) return found;
+  if (std::find(kinds.begin(), kinds.end(), config.schedule.kind) != kinds.end()) return found;
   std::vector<std::string_view> words;
   for (const ScheduleKind kind : kinds) words.emplace_back(name_of(kind));
   found->fault_at_key(fmt::format("a key that '{}' does not have", name_of(config.schedule.kind)),
@@ -387,8 +399,7 @@ void read_measurements(const YamlValue& value, Config& config) {
 void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (top.is_nothing()) return top.fault("an empty file", "a configuration, beginning with 'tailrace: 1'");
   if (!top.is_map()) return top.wrong("a mapping with the keys tailrace, name, layouts, variables and others");
-  // The version comes first, since another version may have other keys.
-  read_version(top);
+  if (!read_version(top)) return;
   top.only({"tailrace",   "name",    "place",     "memory",    "storage",      "format",     "merge",
             "schedule",   "forward", "time",      "log",       "measurements", "attributes", "iterations",
             "parameters", "layouts", "variables", "particles", "actions",      "python"});
@@ -483,7 +494,7 @@ Result<std::string> read_config_text(const std::string& path) {
   return text;
 }
 
-Result<Config> read_config(const ConfigInput& input) {
+Result<Config> read_config(const ConfigInput& input, std::vector<Mistake>* mistakes) {
   const std::string file = input.file.empty() ? "(configuration)" : input.file;
   Result<Parameters> parameters = program_parameters(input);
   if (!parameters.ok()) return parameters.status();
@@ -494,12 +505,13 @@ Result<Config> read_config(const ConfigInput& input) {
   if (!text.ok()) return text.status();
 
   YamlReport report(file);
-  const std::optional<YamlNode> root = parse_yaml(text.value(), report);
-  if (!root) return report.status();
   Config config = defaults(file);
-  const YamlValue top(*root, "", report);
-  read_top(top, std::move(parameters).value(), config);
-  if (input.flush_waits) check_flush(top, config);
+  if (const std::optional<YamlNode> root = parse_yaml(text.value(), report)) {
+    const YamlValue top(*root, "", report);
+    read_top(top, std::move(parameters).value(), config);
+    if (input.flush_waits) check_flush(top, config);
+  }
+  if (mistakes != nullptr) *mistakes = report.mistakes();
   if (!report.ok()) return report.status();
 
   if (input.path_override && config.storage.stripes.on()) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "config/yaml_report.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
@@ -26,10 +27,11 @@ struct ConfigInput {
   std::string program_python;                              // Config::program_python
 };
 
-// Fails with TAILRACE_INVALID_CONFIG ("FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint"), with
-// TAILRACE_IO_ERROR and errno if the file cannot be read, and with TAILRACE_INVALID_ARGUMENT if `path_override` or
-// `parameters` is wrong. Never throws.
-Result<Config> read_config(const ConfigInput& input);
+// Fails with TAILRACE_INVALID_CONFIG ("FILE:LINE:COLUMN: KEY.PATH: found X, expected Y; hint", and how many mistakes
+// there are besides), with TAILRACE_IO_ERROR and errno if the file cannot be read, and with TAILRACE_INVALID_ARGUMENT
+// if `path_override` or `parameters` is wrong. Never throws. `mistakes`, if given, gets all that the file has, in
+// their order.
+Result<Config> read_config(const ConfigInput& input, std::vector<Mistake>* mistakes = nullptr);
 
 // Returns the bytes of a configuration file, at most one beyond the limit.
 Result<std::string> read_config_text(const std::string& path);

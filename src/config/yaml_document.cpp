@@ -29,11 +29,14 @@ size_t depth_of(const YamlNode& node) {
   return deepest + 1;
 }
 
-// Builder: builds the tree from the parser's events. After the first fault it ignores further events.
+// Builder: builds the tree from the parser's events. After a fault it ignores further events; a mistake in one value
+// does not keep it from building the rest.
 class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(YamlReport& report) : report_(report) {}
 
+  // Returns true after a fault: there is no tree.
+  bool failed() const { return failed_; }
   YamlNode take_root() { return std::move(root_); }
   // Returns the parser's position as a key path, for faults that the parser finds.
   std::string path() const;
@@ -56,6 +59,7 @@ class Builder final : public YAML::EventHandler {
     node.place = place_of(mark);
     node.text = value;
     node.in_quotes = tag == "!";
+    if (failed_) return;
     check_tag(node.place, tag);
     check_encoding(node.place, value);
     complete(std::move(node), anchor);
@@ -80,11 +84,16 @@ class Builder final : public YAML::EventHandler {
     YamlNode node;
     YAML::anchor_t anchor;
     std::optional<std::string> key{};  // read, but not its value
+    bool repeated = false;             // the key stands before, and its value is left out
     YamlPlace key_place{};
     std::unordered_map<std::string, int> lines{};  // of each key
   };
 
-  void fault(YamlPlace place, const YamlReport::Fault& fault) { report_.fault(place, path(), fault); }
+  void mistake(YamlPlace place, const YamlReport::Fault& fault) { report_.fault(place, path(), fault); }
+  void fault(YamlPlace place, const YamlReport::Fault& fault) {
+    mistake(place, fault);
+    failed_ = true;
+  }
   void too_many(YamlPlace place) { fault(place, {"too many values", fmt::format("at most {}", yaml_most_nodes)}); }
   void check_tag(YamlPlace place, const std::string& tag);
   void check_encoding(YamlPlace place, const std::string& value);
@@ -96,6 +105,7 @@ class Builder final : public YAML::EventHandler {
   bool keep(YAML::anchor_t anchor, const YamlNode& node);
 
   YamlReport& report_;
+  bool failed_ = false;
   int documents_ = 0;
   size_t nodes_ = 0;
   YamlNode root_;
@@ -117,17 +127,19 @@ std::string Builder::path() const {
 
 void Builder::check_tag(YamlPlace place, const std::string& tag) {
   if (tag.empty() || tag == "!" || tag == "?") return;
-  fault(place, {"the tag " + in_quotes(tag), "a plain value", "leave the tag out"});
+  mistake(place, {"the tag " + in_quotes(tag), "a plain value", "leave the tag out"});
 }
 
 // The parser accepts invalid UTF-8.
 void Builder::check_encoding(YamlPlace place, const std::string& value) {
   if (is_utf8(value)) return;
-  fault(place, {in_quotes(value), "text in UTF-8", "store the file in UTF-8"});
+  const bool is_key = !stack_.empty() && stack_.back().node.kind == YamlNode::Kind::map && !stack_.back().key;
+  mistake(place, {in_quotes(value), "text in UTF-8", "store the file in UTF-8"});
+  failed_ = failed_ || is_key;
 }
 
 void Builder::open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-  if (!report_.ok()) return;
+  if (failed_) return;
   check_tag(place_of(mark), tag);
   if (stack_.size() + 1 >= yaml_most_depth) {
     return fault(place_of(mark), {"a value nested too deeply", fmt::format("at most {} levels", yaml_most_depth)});
@@ -139,14 +151,14 @@ void Builder::open(YamlNode::Kind kind, const YAML::Mark& mark, const std::strin
 }
 
 void Builder::close() {
-  if (!report_.ok()) return;
+  if (failed_) return;
   Open done = std::move(stack_.back());
   stack_.pop_back();
   complete(std::move(done.node), done.anchor);
 }
 
 void Builder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
-  if (!report_.ok()) return;
+  if (failed_) return;
   const auto known = anchors_.find(anchor);
   if (known == anchors_.end()) {
     return fault(place_of(mark), {"an alias inside the value that it stands for", "an alias of an earlier value"});
@@ -160,7 +172,7 @@ void Builder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
 }
 
 void Builder::complete(YamlNode node, YAML::anchor_t anchor) {
-  if (!report_.ok()) return;
+  if (failed_) return;
   if (++nodes_ > yaml_most_nodes) return too_many(node.place);
   if (anchor != 0 && !keep(anchor, node)) return too_many(node.place);
   if (stack_.empty()) {
@@ -173,6 +185,11 @@ void Builder::complete(YamlNode node, YAML::anchor_t anchor) {
     return;
   }
   if (!parent.key) return take_key(node);
+  if (parent.repeated) {
+    parent.key.reset();
+    parent.repeated = false;
+    return;
+  }
   node.has_key = true;
   node.key = std::move(*parent.key);
   node.key_place = parent.key_place;
@@ -194,7 +211,9 @@ void Builder::take_key(const YamlNode& node) {
   parent.key_place = node.place;
   const auto [entry, first] = parent.lines.emplace(node.text, node.place.line);
   if (first) return;
-  fault(node.place, {"the key a second time", "it once", fmt::format("it stands on line {} already", entry->second)});
+  parent.repeated = true;
+  mistake(node.place,
+          {"the key a second time", "it once", fmt::format("it stands on line {} already", entry->second)});
 }
 
 // Returns true if `line` (counted from 0) or the line before it is indented with a tab, which YAML does not allow.
@@ -228,17 +247,20 @@ std::optional<YamlNode> parse_yaml(const std::string& text, YamlReport& report) 
     return std::nullopt;
   }
   Builder builder(report);
+  bool is_yaml = true;
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
-    while (report.ok() && parser.HandleNextDocument(builder)) {
+    while (!builder.failed() && parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& exception) {
+    is_yaml = false;
     report_syntax(builder, text, exception.mark, exception.msg, report);
   } catch (const std::exception& exception) {
+    is_yaml = false;
     report_syntax(builder, text, YAML::Mark::null_mark(), exception.what(), report);
   }
-  if (!report.ok()) return std::nullopt;
+  if (!is_yaml || builder.failed()) return std::nullopt;
   return builder.take_root();
 }
 

@@ -31,7 +31,8 @@ struct YamlNode {
 };
 
 // Parses `text`. Returns none, after reporting the reason, if it is not YAML of this kind. An empty text gives
-// Kind::nothing.
+// Kind::nothing. Tags, keys that stand twice and values that are not UTF-8 are reported, and the tree is made all the
+// same: of two keys it has the first.
 std::optional<YamlNode> parse_yaml(const std::string& text, YamlReport& report);
 
 }  // namespace tailrace::impl

@@ -94,7 +94,7 @@ std::optional<Nanoseconds> time_of_text(std::string_view text) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known) {
   const std::string nearest = nearest_word(word, known);
-  return nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest);
+  return nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest));
 }
 
 // The last word of an invalid size is most likely its unit.
@@ -208,10 +208,11 @@ size_t YamlValue::choice(const std::vector<std::string_view>& words) const {
   return 0;
 }
 
-YamlValue YamlValue::child(const YamlNode& node) const {
-  const std::string key = printable(node.key);
-  return {node, path_.empty() ? key : path_ + "." + key, *report_};
+std::string YamlValue::path_of(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
+
+YamlValue YamlValue::child(const YamlNode& node) const { return {node, path_of(printable(node.key)), *report_}; }
 
 std::vector<YamlValue> YamlValue::items(std::string_view expected) const {
   std::vector<YamlValue> items;
@@ -241,9 +242,8 @@ std::optional<YamlValue> YamlValue::find(std::string_view key) const {
 
 std::optional<YamlValue> YamlValue::require(std::string_view key, std::string_view expected) const {
   std::optional<YamlValue> value = find(key);
-  if (!value) {
-    report_->fault(key_place(), path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key),
-                   {"no such key", std::string(expected), "it is required"});
+  if (!value && !report_->is_wrong(path_)) {
+    report_->fault(key_place(), path_of(key), {"no such key", std::string(expected), "it is required"});
   }
   return value;
 }
@@ -252,12 +252,19 @@ void YamlValue::only(const std::vector<std::string_view>& known, const std::vect
   if (!is_map()) return wrong("a mapping with the keys " + one_of(known));
   for (const YamlNode& entry : node_->children) {
     const auto is_key = [&](std::string_view word) { return word == entry.key; };
-    if (std::any_of(known.begin(), known.end(), is_key)) continue;
+    if (report_->full() || std::any_of(known.begin(), known.end(), is_key)) continue;
     const bool planned = std::any_of(later.begin(), later.end(), is_key);
     report_->fault(entry.key_place, child(entry).path(),
                    {planned ? "a key that is not in this version" : "an unknown key", one_of(known),
                     planned ? "remove it" : did_you_mean(entry.key, known)});
+    const std::string meant = planned ? "" : nearest_word(entry.key, known);
+    if (!meant.empty() && !find(meant)) report_->doubt(path_of(meant));
   }
+}
+
+bool YamlValue::trusts(std::initializer_list<std::string_view> paths) const {
+  return std::none_of(paths.begin(), paths.end(),
+                      [&](std::string_view path) { return report_->doubts(std::string(path)); });
 }
 
 void YamlValue::wrong(std::string_view expected, std::string hint) const {

@@ -2,10 +2,14 @@
 //
 // It lies between the tree (yaml_document) and the schema (config_yaml, config_arrays). Every getter returns the
 // file's value. If that is wrong, the getter reports found and expected with file, line, column and key, and returns
-// a harmless value, so that a schema reads like a list of its keys. It gives keys no meaning.
+// a harmless value, so that a schema reads like a list of its keys. A schema that compares values with each other
+// asks first whether they are right. It gives keys no meaning.
+//
+// It has more than 35 functions: one for each type, and those that report.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -68,13 +72,18 @@ class YamlValue {
   // Returns the entry of the key, and reports if it is missing.
   std::optional<YamlValue> require(std::string_view key, std::string_view expected) const;
   // Reports a value that is no map, and any key that is not in `known`. Keys in `later` are reported as not in this
-  // version.
+  // version. A missing key that was probably meant by an unknown one is doubted, and not required any more.
   void only(const std::vector<std::string_view>& known, const std::vector<std::string_view>& later = {}) const;
 
   // ---- reports
 
-  // Returns true if nothing has been reported yet: only the first fault is reported.
-  bool reports() const { return report_->ok(); }
+  // Returns true if nothing has been reported of this value or a part of it, and reports are still recorded.
+  bool is_right() const { return !report_->doubts(path_); }
+  // Returns true if nothing has been reported of the values of these keys, each a whole path from the top, or of
+  // their parts. A check that compares them would otherwise report what another mistake causes.
+  bool trusts(std::initializer_list<std::string_view> paths) const;
+  // Treats this value as wrong without a report: it depends on another one, which is wrong.
+  void doubt() const { report_->doubt(path_); }
   // Reports that this value should be something else.
   void wrong(std::string_view expected, std::string hint = {}) const;
   // Reports a fault with a text of its own for what was found.
@@ -84,6 +93,7 @@ class YamlValue {
 
  private:
   YamlValue child(const YamlNode& node) const;
+  std::string path_of(std::string_view key) const;
   std::string found() const;
   YamlPlace key_place() const { return node_->has_key ? node_->key_place : node_->place; }
   // Returns the key's place for a missing value, which has no place of its own.

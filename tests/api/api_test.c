@@ -546,6 +546,41 @@ static void configuration_by_file_text_and_parameters(void) {
   CHECK(last_error(NULL).message[0] != '\0');
 }
 
+static void expect_mistake(void* context, const tailrace_mistake* mistake) {
+  static const struct {
+    int64_t line, column;
+    const char *key, *hint;
+  } expected[] = {{2, 1, "nam", "did you mean 'name'?"},
+                  {3, 21, "layouts.l.type", "did you mean 'float'?"},
+                  {4, 25, "variables.v.layout", "did you mean 'l'?"}};
+  const int number = (*(int*)context)++;
+  REQUIRE(number < 3);
+  CHECK(mistake->struct_size >= sizeof *mistake);
+  CHECK(strcmp(mistake->file, "wrong.yaml") == 0);
+  CHECK(mistake->line == expected[number].line && mistake->column == expected[number].column);
+  CHECK(strcmp(mistake->key, expected[number].key) == 0);
+  CHECK(strcmp(mistake->hint, expected[number].hint) == 0);
+  CHECK(strstr(mistake->message, mistake->found) != NULL && strstr(mistake->message, mistake->expected) != NULL);
+  CHECK(strstr(mistake->message, "wrong.yaml:") == mistake->message);
+}
+
+static void all_mistakes_at_once(void) {
+  tailrace_open_options options;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.config_text =
+      "tailrace: 1\nnam: x\nlayouts: {l: {type: floot, shape: [3]}}\nvariables: {v: {layout: l2}}\n";
+  int count = 0;
+  IS(tailrace_check_all("wrong.yaml", &options, expect_mistake, &count), TAILRACE_INVALID_CONFIG);
+  CHECK(count == 3);
+  CHECK(says(NULL, TAILRACE_INVALID_CONFIG, "nam") && says(NULL, TAILRACE_INVALID_CONFIG, "2 more mistakes"));
+  IS(tailrace_check_all("wrong.yaml", &options, NULL, NULL), TAILRACE_INVALID_CONFIG);
+  IS(tailrace_check_all(NULL, NULL, expect_mistake, &count), TAILRACE_INVALID_ARGUMENT);
+  options.config_text = config_text;
+  IS(tailrace_check_all("right.yaml", &options, expect_mistake, &count), TAILRACE_OK);
+  CHECK(count == 3);
+}
+
 static void count_leftover(void* context, const char* file, tailrace_leftover kind, int done, tailrace_status status,
                            const char* message) {
   CHECK(strstr(file, directory) != NULL && message != NULL);
@@ -639,6 +674,7 @@ int main(void) {
   the_last_failure_stays_known();
   a_closed_handle_is_recognised();
   configuration_by_file_text_and_parameters();
+  all_mistakes_at_once();
   recovery();
   texts();
   while (strcmp(place, "core") == 0 && rmdir(runtime) != 0) sched_yield(); /* not empty while there is a server */

@@ -2,7 +2,8 @@
 //
 // The first line of each file in wrong/ has the expected error:
 //   # expect: line=5 column=3 key=storage.durability message=did you mean
-// The column may be left out; the message is a part of the text after the key.
+// The column may be left out; the message is a part of the text after the key. Files in several/ have the expected
+// errors in comments behind the lines: "# mistake KEY: TEXT".
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -621,9 +622,9 @@ Told take_apart(const std::string& message, const std::string& path) {
   return told;
 }
 
-std::vector<std::string> wrong_files() {
+std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(TEST_FOLDER "/wrong")) {
+  for (const auto& entry : std::filesystem::directory_iterator(TEST_FOLDER "/" + folder)) {
     if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem());
   }
   std::sort(names.begin(), names.end());
@@ -652,11 +653,90 @@ TEST_P(Wrong, is_told_with_place_key_and_hint) {
   EXPECT_EQ(told.key, expected.key) << message;
   EXPECT_NE(told.rest.find(", expected "), std::string::npos) << message;
   EXPECT_NE(told.rest.find(expected.rest), std::string::npos) << message;
+  EXPECT_EQ(message.find(" more mistake"), std::string::npos) << "one mistake causes others: " << message;
 }
 
-INSTANTIATE_TEST_SUITE_P(file, Wrong, testing::ValuesIn(wrong_files()), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(file, Wrong, testing::ValuesIn(names_in("wrong")),
+                         [](const auto& test) { return test.param; });
 
-TEST(wrong, there_are_enough_files) { EXPECT_GE(wrong_files().size(), 40u); }
+TEST(wrong, there_are_enough_files) { EXPECT_GE(names_in("wrong").size(), 40u); }
+
+// ---- several mistakes in a file
+
+// The mistakes that a file expects of itself: "KEY: TEXT" behind "# mistake" at the end of a line, and behind each
+// "; mistake" there.
+std::vector<Told> expectations_in(const std::string& path) {
+  std::vector<Told> all;
+  std::ifstream file(path);
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string start = "mistake ";
+    size_t at = line.find("# " + start);
+    if (at == std::string::npos) continue;
+    for (at += 2; at != std::string::npos;) {
+      const size_t end = line.find("; " + start, at);
+      const std::string one =
+          line.substr(at + start.size(), end == std::string::npos ? end : end - at - start.size());
+      all.push_back({std::to_string(number), "", one.substr(0, one.find(": ")), between(one, ": ", "")});
+      at = end == std::string::npos ? end : end + 2;
+    }
+  }
+  return all;
+}
+
+std::string list_of(const std::vector<Mistake>& mistakes) {
+  std::string list;
+  for (const Mistake& mistake : mistakes) list += "  " + mistake.message + "\n";
+  return list;
+}
+
+class Several : public testing::TestWithParam<std::string> {};
+
+TEST_P(Several, mistakes_are_told_at_once_and_each_once) {
+  const std::string path = std::string(TEST_FOLDER "/several/") + GetParam() + ".yaml";
+  const std::vector<Told> expected = expectations_in(path);
+  ConfigInput input;
+  input.file = path;
+  std::vector<Mistake> mistakes;
+  const auto result = read_config(input, &mistakes);
+  ASSERT_FALSE(result.ok());
+  ASSERT_FALSE(mistakes.empty());
+  EXPECT_EQ(mistakes.size(), expected.size()) << list_of(mistakes);
+  for (size_t i = 0; i < std::min(mistakes.size(), expected.size()); ++i) {
+    EXPECT_EQ(std::to_string(mistakes[i].line), expected[i].line) << list_of(mistakes);
+    EXPECT_EQ(mistakes[i].key, expected[i].key);
+    EXPECT_NE(mistakes[i].message.find(expected[i].rest), std::string::npos) << mistakes[i].message;
+    EXPECT_TRUE(mistakes[i].message.starts_with(path + ":" + expected[i].line + ":")) << mistakes[i].message;
+  }
+  const std::string& message = result.status().fault().message;
+  const size_t more = mistakes.size() - 1;
+  EXPECT_TRUE(message.starts_with(mistakes[0].message)) << message;
+  EXPECT_EQ(message.find("and " + std::to_string(more) + " more mistake") != std::string::npos, more > 0) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(file, Several, testing::ValuesIn(names_in("several")),
+                         [](const auto& test) { return test.param; });
+
+TEST(several, no_more_than_a_hundred_mistakes) {
+  std::string text = "tailrace: 1\nname: a\nparameters:\n";
+  for (int i = 0; i < 200; ++i) text += "  p" + std::to_string(i) + ": x\n";
+  ConfigInput input;
+  input.text = text;
+  std::vector<Mistake> mistakes;
+  const auto result = read_config(input, &mistakes);
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(mistakes.size(), 100u);
+  EXPECT_EQ(mistakes.back().key, "parameters.p99");
+  EXPECT_NE(message_of(result).find("at least 99 more mistakes"), std::string::npos) << message_of(result);
+}
+
+TEST(several, a_right_file_has_none) {
+  std::vector<Mistake> mistakes(3);
+  ConfigInput input;
+  input.file = right("full.yaml");
+  ASSERT_TRUE(read_config(input, &mistakes).ok());
+  EXPECT_TRUE(mistakes.empty());
+}
 
 }  // namespace
 }  // namespace tailrace::impl

@@ -1,8 +1,10 @@
-// Configurations. Property: a text is refused with one readable message that names its place, or the Config has all
+// Configurations. Property: a text is refused with readable messages that name their places, or the Config has all
 // its properties: sizes, bounds, unique names, units that mean the same when read again.
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "config/config_arrays.hpp"
 #include "config/config_yaml.hpp"
@@ -68,9 +70,7 @@ void check_config(const Config& config) {
 }
 
 // "fuzz.yaml:LINE:COLUMN: KEY: found X, expected Y; hint", with a line that the text has.
-void check_refusal(const Status& status, const std::string& text) {
-  TAILRACE_REQUIRE(status.code() == TAILRACE_INVALID_CONFIG);
-  const std::string& message = status.fault().message;
+void check_message(const std::string& message, const std::string& text) {
   fuzz::require_readable(message);
   constexpr std::string_view start = "fuzz.yaml:";
   TAILRACE_REQUIRE(message.starts_with(start));
@@ -83,6 +83,21 @@ void check_refusal(const Status& status, const std::string& text) {
   TAILRACE_REQUIRE(line <= lines);
 }
 
+void check_refusal(const Status& status, const std::vector<Mistake>& mistakes, const std::string& text) {
+  TAILRACE_REQUIRE(status.code() == TAILRACE_INVALID_CONFIG);
+  TAILRACE_REQUIRE(!mistakes.empty() && mistakes.size() <= YamlReport::most_mistakes);
+  TAILRACE_REQUIRE(status.fault().message.starts_with(mistakes[0].message));
+  check_message(status.fault().message, text);
+  for (size_t i = 0; i < mistakes.size(); ++i) {
+    check_message(mistakes[i].message, text);
+    if (i == 0) continue;
+    const auto place = [&](size_t at) { return std::pair(mistakes[at].line, mistakes[at].column); };
+    TAILRACE_REQUIRE(place(i - 1) <= place(i));
+    // Different keys may be wrong at one place, such as two that are missing there.
+    TAILRACE_REQUIRE(place(i - 1) != place(i) || mistakes[i - 1].key != mistakes[i].key);
+  }
+}
+
 }  // namespace
 }  // namespace tailrace::impl
 
@@ -93,11 +108,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   input.text.emplace(reinterpret_cast<const char*>(data), size);
   input.parameters = {{"NX", 8}};
   input.client = client;
-  const Result<Config> config = read_config(input);
+  std::vector<Mistake> mistakes;
+  const Result<Config> config = read_config(input, &mistakes);
+  TAILRACE_REQUIRE(config.ok() == mistakes.empty());
   if (config.ok()) {
     check_config(config.value());
   } else {
-    check_refusal(config.status(), *input.text);
+    check_refusal(config.status(), mistakes, *input.text);
   }
   return 0;
 }

@@ -36,14 +36,14 @@ def test_help_names_every_command(run):
                                        ["check", "a.yaml", "--parameter", "nx=many"], ["inspect"], ["recover"]])
 def test_wrong_usage(run, arguments):
     code, text, message = run(*arguments)
-    assert code == 2 and text == "" and "usage" in message
+    assert code == 2 and text == "" and message.count("\n") == 1 and "--help" in message
 
 
 def test_check_of_a_right_file(run, config):
     file = config()
     assert run("check", file) == (0, f"{file}: ok\n", "")
     code, text, _ = run("check", file, "--json")
-    assert code == 0 and json.loads(text) == {"config": str(file), "ok": True, "status": "ok", "message": ""}
+    assert code == 0 and json.loads(text) == []
 
 
 def test_check_of_a_wrong_file(run, tmp_path):
@@ -54,7 +54,7 @@ def test_check_of_a_wrong_file(run, tmp_path):
     assert code == 1 and text == "" and "wrong.yaml:3" in message and "float64" in message
     code, text, _ = run("check", file, "--json")
     found = json.loads(text)
-    assert code == 1 and not found["ok"] and "wrong.yaml:3" in found["message"]
+    assert code == 1 and [(one["line"], one["hint"]) for one in found] == [(3, "did you mean 'float64'?")]
 
 
 def test_check_of_no_file(run):
@@ -78,7 +78,7 @@ def test_inspect_of_a_file(run, series):
     code, text, _ = run("inspect", file)
     assert code == 0
     for word in ("temperature", "float64", "4 × 6", "K", "of the air", "storm", "iteration 1", "software: tailrace",
-                 "date: ", "tailraceClient: 0", "512.0 KiB"):
+                 "date: ", "tailraceClient: 0", "512 KiB"):
         assert word in text, word
     assert "\x1b" not in text  # no colours without a terminal
 

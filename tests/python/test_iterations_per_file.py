@@ -200,6 +200,13 @@ def test_a_client_that_skips_an_iteration_is_told(out):
         assert list(opened["data"]) == ["0"]
 
 
+def test_inspect_shows_all_iterations(out):
+    run(out, range(5))
+    shown = subprocess.run([sys.executable, "-m", "tailrace.cli", "inspect", out], capture_output=True, text=True)
+    (row,) = [line.split() for line in shown.stdout.splitlines() if "sim_c0.h5" in line]
+    assert row[1:5] == ["1", "0", "…", "4"], shown.stdout
+
+
 def test_keep_is_refused(out):
     config = text(out, place="core", clients=2, file_per="node").replace("2}", "2, on_missing: keep}", 1)
     with pytest.raises(tailrace.InvalidConfig, match="keep with storage.iterations_per_file"):

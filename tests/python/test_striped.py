@@ -116,7 +116,7 @@ def test_inspect_reads_them_where_they_are(devices, run):
     status, out, _ = run("inspect", devices[0])
     assert status == 0 and "sim_c0_%06T.h5" in out and "3" in out
     status, out, _ = run("inspect", devices[0] / "sim_c0_000001.h5")
-    assert status == 0 and "field" in out and "in stripes of 8.0 KiB" in out and str(devices[2]) in out
+    assert status == 0 and "field" in out and "in stripes of 8 KiB" in out and str(devices[2]) in out
     status, out, _ = run("inspect", devices[1])
     assert status == 0 and "objects of striped files: 3" in out and "crash" not in out
     (devices[0] / "sim_c0_000002.h5").unlink()  # object 0 alone, as a crash in the middle of a removal does

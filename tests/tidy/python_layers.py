@@ -15,8 +15,8 @@ PACKAGE = "python/tailrace"
 # module.
 LAYERS = [
     {"_errors"},
-    {"_arrays", "_awaiting", "_lending", "_logs", "_programs", "_stats", "_variables", "opening", "own_file",
-     "quantity", "ranks", "striped"},
+    {"_arrays", "_awaiting", "_lending", "_logs", "_mistake", "_programs", "_stats", "_variables", "opening",
+     "own_file", "quantity", "ranks", "striped"},
     {"series_files"},
     {"series"},
     {"reading", "xdmf"},
@@ -26,6 +26,7 @@ LAYERS = [
     {"bench"},
     {"pictures"},
     {"cli"},
+    {"__main__"},
 ]
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 

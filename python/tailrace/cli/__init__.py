@@ -15,16 +15,16 @@ from collections.abc import Sequence
 
 import tailrace
 
-from . import output
+from . import output, usage
 
 # In the order of --help.
 COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "predict", "bench",
-            "plot", "report")
+            "plot", "report", "completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
-    parsed = _parser().parse_args(arguments)
+    parsed = parser().parse_args(arguments)
     try:
         return int(parsed.run(parsed))
     except tailrace.Error as error:
@@ -39,13 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Returns the parser of all commands."""
+    made = usage.Parser(
         prog="tailrace", description="Carries a program's output to storage while the program computes on.")
-    parser.add_argument("--version", action="version", version=f"tailrace {tailrace.__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    made.add_argument("--version", action="version", version=f"tailrace {tailrace.__version__}")
+    subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
         module = f"{__name__}.{name}"
         if importlib.util.find_spec(module) is not None:
             importlib.import_module(module).register(subparsers)
-    return parser
+    return made

@@ -1,13 +1,16 @@
-"""`tailrace check`: checks a configuration, and says where and why it is wrong."""
+"""`tailrace check`: checks a configuration, and says where and why it is wrong: all mistakes at once."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.resources
 from typing import Any
 
 import tailrace
 
-from . import output
+from . import output, source_lines
+
+_MOST = 100  # the library reports no more
 
 
 def register(subparsers: Any) -> None:
@@ -15,37 +18,72 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "check", help="check a configuration file",
         description="Checks the whole configuration, as opening it would, without writing anything. Exit code 1 if "
-                    "it is wrong: the message names file, line and key, what was found and what was expected.")
-    parser.add_argument("config", metavar="CONFIG", help="the YAML file")
+                    "it is wrong: each mistake is shown with file, line, column and key, what was found and what was "
+                    "expected, and the line itself.")
+    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the YAML file")
     parser.add_argument("--client", type=int, default=0, metavar="N", help="check it for this client (default: 0)")
     parser.add_argument("--parameter", type=_parameter, action="append", default=[], metavar="NAME=VALUE",
                         help="a parameter that the program would set; may be repeated")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
+    parser.add_argument("--json", action="store_true",
+                        help="print the mistakes as JSON: a list of objects with file, line, column, key, message "
+                             "and hint")
+    parser.add_argument("--schema", action="store_true",
+                        help="print the JSON Schema of configurations, by which editors complete and check them")
+    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
-    error = None
+    if arguments.schema:
+        print(schema(), end="")
+        return 0
+    if arguments.config is None:
+        arguments.usage_error("expected CONFIG, a configuration file, or --schema")
     try:
-        tailrace.check(arguments.config, arguments.client, parameters=dict(arguments.parameter))
-    except tailrace.Error as found:
-        error = found
+        found = tailrace.mistakes(arguments.config, arguments.client, parameters=dict(arguments.parameter))
+    except tailrace.Error as error:  # of the file as a whole: it cannot be read
+        if not arguments.json:
+            raise
+        output.print_json([{"file": arguments.config, "line": None, "column": None, "key": "", "message": str(error),
+                            "hint": ""}])
+        return 1
     if arguments.json:
-        output.print_json({"config": arguments.config, "ok": error is None,
-                           "status": error.status if error else "ok", "message": str(error) if error else ""})
-    elif error:
-        output.complain(str(error))
+        output.print_json([_json(mistake) for mistake in found])
+    elif found:
+        _show(arguments.config, found)
     else:
         print(f"{arguments.config}: ok")
-    return 1 if error else 0
+    return 1 if found else 0
 
 
-def _parameter(text: str) -> tuple[str, int]:
+def schema() -> str:
+    """Returns the JSON Schema of configurations."""
+    return (importlib.resources.files("tailrace") / "schema.json").read_text(encoding="utf-8")
+
+
+def _json(mistake: tailrace.Mistake) -> dict[str, Any]:
+    return {"file": mistake.file, "line": mistake.line, "column": mistake.column, "key": mistake.key,
+            "message": mistake.message, "hint": mistake.hint}
+
+
+def _show(file: str, found: list[tailrace.Mistake]) -> None:
+    lines = source_lines.of_file(file)
+    for mistake in found:
+        key = mistake.key or "(top level)"
+        output.complain_of(f"{mistake.file}:{mistake.line}:{mistake.column}: {key}: found {mistake.found}, expected "
+                           f"{mistake.expected}")
+        for line in source_lines.excerpt(lines, mistake.line, mistake.column, mistake.hint):
+            output.complain_of(line)
+    more = "at least " if len(found) >= _MOST else ""
+    output.complain(f"{file}: {more}{len(found)} mistake{'' if len(found) == 1 else 's'}")
+
+
+def _parameter(text: str) -> tuple[str, float]:
     name, equals, value = text.partition("=")
-    try:
-        if name and equals:
-            return name, int(value)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"expected NAME=VALUE with an integer, such as nx=44, found {text!r}")
+    for number in (int, float):
+        try:
+            if name and equals:
+                return name, number(value)
+        except ValueError:
+            pass
+    raise argparse.ArgumentTypeError(f"expected NAME=VALUE with a number, such as nx=44, found {text!r}")

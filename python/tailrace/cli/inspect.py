@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import argparse
 import pathlib
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from tailrace import striped
+from tailrace import series_files, striped
+from tailrace.quantity import format_time
 
 from . import inspect_forwarder
 from . import inspect_jobs as jobs
 from . import inspect_measurements as measurements
 from . import inspect_runs as runs
+from . import inspect_series as series_of
 from . import output
 from .inspect_measurements import Unreadable
 
-# <name>_<iteration, 6 digits or more>.h5; the name contains the client.
-_SERIES_FILE = re.compile(r"(?P<name>.+)_(?P<iteration>\d{6,})\.h5")
 
 _PROVENANCE = ("software", "softwareVersion", "date", "machine", "author", "openPMD", "tailraceClient",
                "tailraceConfiguration", "tailraceDurability", "tailraceRun")
@@ -96,14 +95,12 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
         if entry.name.endswith((measurements.STATISTICS, measurements.TRACE)) and entry.is_file():
             kind = "traces" if entry.name.endswith(measurements.TRACE) else "statistics"
             measured[kind].append(measurements.entry(entry))
-        match = _SERIES_FILE.fullmatch(entry.name)
-        if not match:
-            continue
-        one = series.setdefault(match["name"], {"name": match["name"], "iterations": [], "bytes": 0})
-        one["iterations"].append(int(match["iteration"]))
-        one["bytes"] += _size(entry, damaged)
-    for one in series.values():
-        one["runs"] = runs.of(path, one["name"], one["iterations"])
+    found = series_files.find(path, damaged.append)
+    for name, files in found.items():
+        each = set(files.values())
+        series[name] = {"name": name, "iterations": list(files), "files": len(each), "runs": runs.of(files),
+                        "bytes": sum(_size(file, damaged) for file in each)}
+    series_of.describe(found, list(series.values()))
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
             "damaged": damaged, "objects": len(objects), "lostObjects": [one.name for one in lost],
             "measurements": measured, "jobs": jobs.of(path)}
@@ -167,13 +164,7 @@ def _iterations(opened: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _iteration(number: int, group: Any) -> dict[str, Any]:
-    variables = []
-    for name, mesh in group.get("meshes", {}).items():
-        # A scalar mesh is a dataset (or a constant), a vector mesh a group of them, one for each component.
-        parts = {name: mesh}
-        if hasattr(mesh, "items") and "value" not in mesh.attrs:
-            parts = {f"{name}/{component}": part for component, part in mesh.items()}
-        variables += [_variable(part_name, part, mesh) for part_name, part in parts.items()]
+    variables = [_variable(name, part, record) for name, part, record in series_of.parts(group)]
     return {"iteration": number, "time": _plain(group.attrs.get("time")), "dt": _plain(group.attrs.get("dt")),
             "timeUnitSI": _plain(group.attrs.get("timeUnitSI")),
             "signals": _plain(group.attrs.get("tailraceSignals", [])),
@@ -212,10 +203,13 @@ def _print_directory(content: dict[str, Any]) -> None:
     rows = []
     for one in content["series"]:
         iterations = sorted(one["iterations"])
-        rows.append([one["name"] + "_%06T.h5", len(iterations), f"{iterations[0]} … {iterations[-1]}",
-                     output.size(one["bytes"])])
+        all_in_one = one["files"] == 1 < len(iterations)
+        rows.append([one["name"] + (".h5" if all_in_one else "_%06T.h5"), one["files"],
+                     f"{iterations[0]} … {iterations[-1]}", _times(one), output.size(one["bytes"])])
     if rows:
-        output.print_table(("series", "files", "iterations", "size"), rows)
+        output.print_table(("series", "files", "iterations", "time", "size"), rows)
+        _print_variables(content["series"])
+        _print_total(content)
     else:
         print(f"{content['path']}: no output files")
     for one in content["series"]:
@@ -238,6 +232,38 @@ def _print_directory(content: dict[str, Any]) -> None:
             output.complain(f"{content['path']}/{one['file']}: {one['error']}")
     for job in content["jobs"]:
         jobs.show(job)
+
+
+def _times(one: dict[str, Any]) -> str:
+    times = [one[end]["time"] for end in ("first", "last") if end in one]
+    if not times or None in times:
+        return ""
+    return " … ".join(map(_seconds, times))
+
+
+def _seconds(time: float) -> str:
+    """Times of simulations reach from femtoseconds to the age of the universe."""
+    return format_time(time) if time == 0 or 1e-9 <= abs(time) < 1e7 else f"{time:.3g} s"
+
+
+def _print_variables(series: list[dict[str, Any]]) -> None:
+    groups = [(name, variables) for name, variables in series_of.variables(series) if variables]
+    for name, variables in groups:
+        if len(groups) > 1:
+            print(f"variables of {name}:")
+        output.print_table(("variable", "type", "shape", "unit"), map(_variable_row, variables))
+
+
+def _variable_row(variable: dict[str, Any]) -> list[Any]:
+    shape = "differs" if variable["shape"] is None else output.shape(variable["shape"])
+    return [variable["name"], variable["dtype"], shape, variable["unit"]]
+
+
+def _print_total(content: dict[str, Any]) -> None:
+    files, unfinished = sum(len(one["iterations"]) for one in content["series"]), len(content["unfinished"])
+    size = output.size(sum(one["bytes"] for one in content["series"]))
+    print(f"in total: {files} file{'' if files == 1 else 's'}, {size}" +
+          (f"; {unfinished} unfinished file{'' if unfinished == 1 else 's'}" if unfinished else ""))
 
 
 def _print_file(content: dict[str, Any]) -> None:

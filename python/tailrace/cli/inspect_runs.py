@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 from tailrace import striped
@@ -10,12 +11,14 @@ from tailrace import striped
 MOST_FILES = 1000  # most files of a series that are opened, evenly spread over its iterations
 
 
-def of(directory: pathlib.Path, name: str, iterations: list[int]) -> list[dict[str, Any]]:
+def of(files_of: Mapping[int, pathlib.Path]) -> list[dict[str, Any]]:
     """Returns the runs of a series in the order of their first iteration: their number, first and last iteration, and
     how many files were read. A file of another program, or an unreadable one, belongs to no run."""
     runs: dict[str, dict[str, Any]] = {}
-    for iteration in _some(sorted(iterations)):
-        run = _run_of(directory / f"{name}_{iteration:06d}.h5")
+    known: dict[pathlib.Path, str | None] = {}  # a file may have many iterations
+    for iteration in _some(sorted(files_of)):
+        file = files_of[iteration]
+        run = known[file] = known[file] if file in known else _run_of(file)
         if run is None:
             continue
         one = runs.setdefault(run, {"run": run, "first": iteration, "last": iteration, "files": 0})

@@ -7,10 +7,17 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tailrace.quantity import format_size
+
 
 def complain(message: str) -> None:
     """Prints one or more lines on an error."""
     print(f"tailrace: {message}", file=sys.stderr)
+
+
+def complain_of(line: str) -> None:
+    """Prints a line on an error in a file: as compilers do, it begins with the file and not with `tailrace`."""
+    print(line, file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
@@ -44,15 +51,8 @@ def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
 
 
 def size(count: int) -> str:
-    """1536 → "1.5 KiB"."""
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            break
-        value /= 1024
-    else:
-        unit = "TiB"
-    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+    """1536 → "1.5 KiB": at most three significant digits."""
+    return format_size(count)
 
 
 def shape(extents: Iterable[int]) -> str:

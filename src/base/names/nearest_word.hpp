@@ -36,13 +36,15 @@ inline size_t edit_distance(std::string_view a, std::string_view b) {
 // Returns the word of `known` nearest to `word`, the first of equals; empty if none is near enough to be a likely
 // typo.
 inline std::string nearest_word(std::string_view word, const std::vector<std::string_view>& known) {
-  constexpr size_t longest = 64;  // typos in longer words do not matter
+  constexpr size_t longest = 64;   // typos in longer words do not matter
+  constexpr size_t most = 10'000;  // more words would take too long
   if (word.empty() || word.size() > longest) return {};
   const size_t tolerance = std::max<size_t>(1, word.size() / 3);
   size_t best = std::min(tolerance, word.size() - 1) + 1;
   std::string nearest;
-  for (const std::string_view candidate : known) {
-    if (candidate.size() > longest) continue;
+  for (size_t i = 0; i < std::min(most, known.size()); ++i) {
+    const std::string_view candidate = known[i];
+    if (candidate.size() > longest || candidate.size() > word.size() + best) continue;
     const size_t distance = edit_distance(word, candidate);
     if (distance >= best) continue;
     best = distance;

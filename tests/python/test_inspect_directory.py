@@ -1,0 +1,79 @@
+"""`tailrace inspect DIR`: the variables, iterations, times, numbers of files and sizes of all that is in a folder."""
+
+import json
+
+import numpy as np
+import pytest
+import tailrace
+
+CONFIG = {
+    "name": "sim", "memory": {"budget": "8 MiB"}, "time": {"dt": 0.5, "unit": "h"},
+    "parameters": {"n": 3},
+    "layouts": {"plane": {"type": "float64", "shape": ["n", 6]}, "list": {"type": "float32", "shape": [5]},
+                "scalar": {"type": "int32", "shape": []}},
+    "variables": {"T": {"layout": "plane", "unit": "K"},
+                  "E": {"layout": "list", "unit": "V/m", "components": ["x", "y"]}, "steps": {"layout": "scalar"}},
+    "particles": {"ions": {"layout": "list", "records": {"position": {"components": ["x"], "unit": "m"},
+                                                         "charge": {"value": 1.6e-19, "unit": "C"}}}}}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Has the files of two clients, of which the second has longer blocks of T, and writes `steps` only at first."""
+    out = tmp_path / "out"
+    for client, length in ((0, 3), (1, 4)):
+        with tailrace.open(CONFIG, client, parameters={"n": length}, path=out) as opened:
+            for step in range(3):
+                opened.write("T", step, np.ones((length, 6)))
+                for name in ("E/x", "E/y", "ions/position/x"):
+                    opened.write(name, step, np.ones(5, "f4"))
+                if step == 0:
+                    opened.write("steps", step, np.array(4, "i4"))
+                opened.end_iteration(step)
+    return out
+
+
+def rows(text):
+    return [line.split() for line in text.splitlines()]
+
+
+def test_each_series_has_its_files_iterations_and_times(run, folder):
+    code, text, message = run("inspect", folder)
+    assert code == 0 and message == ""
+    assert rows(text)[0] == ["series", "files", "iterations", "time", "size"]
+    assert rows(text)[1][:-2] == ["sim_c0_%06T.h5", "3", "0", "…", "2", "0", "s", "…", "1", "h"]
+
+
+def test_the_variables_of_all_clients_are_one_table(run, folder):
+    table = rows(run("inspect", folder)[1])
+    begin = table.index(["variable", "type", "shape", "unit"])
+    assert table[begin + 1:-1] == [
+        ["E/x", "float32", "5", "V/m"], ["E/y", "float32", "5", "V/m"], ["T", "float64", "differs", "K"],
+        ["steps", "int32", "1", "1"], ["ions/charge", "constant", "5", "C"], ["ions/position/x", "float32", "5", "m"]]
+
+
+def test_the_total_counts_files_bytes_and_unfinished_ones(run, folder):
+    (folder / "sim_c0_000003.h5.part").write_bytes(b"begun")
+    bytes_ = sum(path.stat().st_size for path in folder.glob("*.h5"))
+    code, text, _ = run("inspect", folder)
+    assert code == 0 and f"in total: 6 files, {bytes_ / 1024:.0f} KiB; 1 unfinished file\n" in text
+    assert "unfinished: sim_c0_000003.h5.part" in text
+
+
+def test_json_has_all_of_that(run, folder):
+    (found,) = json.loads(run("inspect", folder, "--json")[1])
+    one, other = found["series"]
+    assert one["first"] == {"iteration": 0, "time": 0.0} and one["last"] == {"iteration": 2, "time": 3600.0}
+    shapes = [{variable["name"]: variable["shape"] for variable in series["variables"]} for series in (one, other)]
+    assert shapes[0]["T"] == [3, 6] and shapes[1]["T"] == [4, 6] and shapes[0]["steps"] == [1]
+
+
+def test_a_damaged_last_file_leaves_the_rest_readable(run, folder):
+    (folder / "sim_c0_000002.h5").write_bytes(b"torn")
+    code, text, _ = run("inspect", folder)
+    assert code == 0 and "E/x" in text and "in total: 6 files" in text
+
+
+def test_a_file_shows_particles_too(run, folder):
+    text = run("inspect", folder / "sim_c0_000002.h5")[1]
+    assert "ions/position/x" in text and "positionOffset" not in text

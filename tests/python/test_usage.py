@@ -1,0 +1,81 @@
+"""Wrong usage in one line, with the nearest command or option; completion; `python -m tailrace`."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from tailrace import cli
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@pytest.mark.parametrize("arguments,line", [
+    ([], "tailrace: expected COMMAND; see tailrace --help"),
+    (["inspekt"], "tailrace: there is no command 'inspekt'; did you mean 'inspect'?; see tailrace --help"),
+    (["check"], "tailrace: check: expected CONFIG, a configuration file, or --schema; see tailrace check --help"),
+    (["check", "a.yaml", "--jsn"],
+     "tailrace: check: there is no option --jsn; did you mean '--json'?; see tailrace check --help"),
+    (["check", "a.yaml", "--clent=4"],
+     "tailrace: check: there is no option --clent; did you mean '--client'?; see tailrace check --help"),
+    (["check", "a.yaml", "b.yaml"],
+     "tailrace: check: expected no more arguments, found 'b.yaml'; see tailrace check --help"),
+    (["bench", "patern"],
+     "tailrace: bench: there is no command 'patern'; did you mean 'pattern'?; see tailrace bench --help"),
+    (["bench", "pattern", "--quik"],
+     "tailrace: bench pattern: there is no option --quik; did you mean '--quick'?; see tailrace bench pattern "
+     "--help"),
+    (["completion", "bahs"], "tailrace: completion: argument SHELL: found 'bahs', expected one of bash, zsh, fish; "
+                             "did you mean 'bash'?; see tailrace completion --help"),
+])
+def test_wrong_usage_is_told_in_one_line(run, arguments, line):
+    assert run(*arguments) == (2, "", line + "\n")
+
+
+def test_a_word_that_is_near_none_shows_all_commands(run):
+    code, _, message = run("zzzzzz")
+    assert code == 2 and message.count("\n") == 1
+    assert all(name in message for name in cli.COMMANDS)
+
+
+def test_the_package_runs_as_the_program():
+    for module in ("tailrace", "tailrace.cli"):
+        done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout == "tailrace 0.1.0\n"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_names_commands_and_options(run, shell):
+    code, script, message = run("completion", shell)
+    assert code == 0 and message == ""
+    for word in (*cli.COMMANDS, "dry-run", "schema"):
+        assert word in script, word
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_is_a_script_of_its_shell(run, shell, tmp_path):
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"there is no {shell} here")
+    script = tmp_path / "script"
+    script.write_text(run("completion", shell)[1])
+    subprocess.run([program, "-n", script], check=True)
+
+
+def completed(script: str, words: str, folder: str) -> list[str]:
+    """Returns what bash offers for the last of the words."""
+    ask = (f"cd {folder}\n{script}\ncomplete -p tailrace >/dev/null || exit 3\n"
+           f"COMP_WORDS=({words})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\nCOMP_LINE='{words}'\n"
+           "function=$(complete -p tailrace | sed 's/.*-F \\([^ ]*\\) .*/\\1/')\n"
+           "$function tailrace \"${COMP_WORDS[COMP_CWORD]}\" x 2>/dev/null\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n")
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_options_words_and_files(run, tmp_path):
+    script = run("completion", "bash")[1]
+    (tmp_path / "sim.yaml").write_text("")
+    assert completed(script, "tailrace insp", str(tmp_path)) == ["inspect"]
+    assert completed(script, "tailrace check --sch", str(tmp_path)) == ["--schema"]
+    assert completed(script, "tailrace completion z", str(tmp_path)) == ["zsh"]
+    assert completed(script, "tailrace check si", str(tmp_path)) == ["sim.yaml"]
