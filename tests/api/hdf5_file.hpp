@@ -4,6 +4,7 @@
 #include <hdf5.h>
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ class Hdf5File {
 
   bool opened() const { return file_ >= 0; }
 
-  // Returns the names of the variables of `iteration`, in alphabetic order.
+  // Returns the names of the meshes of `iteration`, in alphabetic order. Where a variable is named below, it is a
+  // mesh, or a record of particles, "ions/weighting".
   std::vector<std::string> variables(int64_t iteration) const {
     std::vector<std::string> names;
     const hid_t group = H5Gopen2(file_, meshes(iteration).c_str(), H5P_DEFAULT);
@@ -36,7 +38,7 @@ class Hdf5File {
   // Returns the bytes of a variable in its type in the file; empty if they cannot be read.
   std::vector<std::byte> bytes(int64_t iteration, const std::string& variable) const {
     std::vector<std::byte> bytes;
-    const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file_, path(iteration, variable).c_str(), H5P_DEFAULT);
     if (set < 0) return bytes;
     const hid_t type = H5Dget_type(set);
     const hid_t space = H5Dget_space(set);
@@ -50,7 +52,7 @@ class Hdf5File {
 
   // Returns true if the type of a variable in the file is `native` exactly.
   bool has_type(int64_t iteration, const std::string& variable, hid_t native) const {
-    const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file_, path(iteration, variable).c_str(), H5P_DEFAULT);
     if (set < 0) return false;
     const hid_t type = H5Dget_type(set);
     const bool same = H5Tequal(type, native) > 0;
@@ -60,7 +62,7 @@ class Hdf5File {
   }
 
   std::vector<hsize_t> shape(int64_t iteration, const std::string& variable) const {
-    const hid_t set = H5Dopen2(file_, (meshes(iteration) + "/" + variable).c_str(), H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file_, path(iteration, variable).c_str(), H5P_DEFAULT);
     if (set < 0) return {};
     const hid_t space = H5Dget_space(set);
     std::vector<hsize_t> shape(static_cast<size_t>(H5Sget_simple_extent_ndims(space)));
@@ -70,7 +72,22 @@ class Hdf5File {
     return shape;
   }
 
+  // Returns the time of an iteration; NaN if there is none.
+  double time(int64_t iteration) const {
+    double time = std::numeric_limits<double>::quiet_NaN();
+    const std::string group = "/data/" + std::to_string(iteration);
+    const hid_t attribute = H5Aopen_by_name(file_, group.c_str(), "time", H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0) return time;
+    H5Aread(attribute, H5T_NATIVE_DOUBLE, &time);
+    H5Aclose(attribute);
+    return time;
+  }
+
  private:
+  static std::string path(int64_t iteration, const std::string& variable) {
+    const bool of_particles = variable.find('/') != std::string::npos;
+    return "/data/" + std::to_string(iteration) + (of_particles ? "/particles/" : "/meshes/") + variable;
+  }
   static std::string meshes(int64_t iteration) { return "/data/" + std::to_string(iteration) + "/meshes"; }
   static herr_t add_name(hid_t, const char* name, const H5L_info2_t*, void* names) {
     static_cast<std::vector<std::string>*>(names)->push_back(name);

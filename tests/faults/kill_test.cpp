@@ -158,12 +158,14 @@ void expect_next_run(const Directory& directory, const Scenario& scenario) {
   ASSERT_EQ(tailrace_open_with("killed.yaml", 0, &options, &client), TAILRACE_OK)
       << test::last_error(nullptr).message;
   for (const int64_t iteration : {int64_t{0}, int64_t{kIterations}}) {
-    for (size_t variable = 0; variable < scenario.words.size(); ++variable) {
-      std::vector<uint64_t> block(scenario.words[variable]);
+    const tailrace_parameter particles = {"n", static_cast<int64_t>(scenario.particles(iteration))};
+    ASSERT_EQ(tailrace_set_parameters(client, &particles, 1), TAILRACE_OK);
+    for (size_t variable = 0; variable < scenario.variables(); ++variable) {
+      std::vector<uint64_t> block(scenario.words_of(iteration, variable));
       scenario.fill(iteration, variable, block.data());
-      ASSERT_EQ(tailrace_write(client, Scenario::name(variable).c_str(), iteration, block.data()), TAILRACE_OK);
+      ASSERT_EQ(tailrace_write(client, scenario.name(variable).c_str(), iteration, block.data()), TAILRACE_OK);
     }
-    ASSERT_EQ(tailrace_end_iteration(client, iteration), TAILRACE_OK);
+    ASSERT_EQ(tailrace_end_iteration_at(client, iteration, scenario.time(iteration), 0.5), TAILRACE_OK);
   }
   ASSERT_EQ(tailrace_close(client), TAILRACE_OK);
   expect_whole(directory, scenario, name_of(0));
@@ -191,7 +193,7 @@ void kill_often(uint64_t kills, int signal) {
   for (; kill - completed < kills && kill < most_runs; ++kill) {
     const Scenario scenario(seed_of_run() * 1000 + kill);
     const Directory directory(somewhere(kill));
-    const uint64_t most = static_cast<uint64_t>(kIterations) * (scenario.words.size() * 4 / 3 + 2);
+    const uint64_t most = static_cast<uint64_t>(kIterations) * (scenario.variables() * 4 / 3 + 3);
     OtherProcess victim(SIMULATION, {directory.path(), std::to_string(scenario.seed), std::to_string(kIterations)});
     const uint64_t spins = uint64_t{1} << (random() % 20);
     const Progress progress = kill_after(victim, random() % most, spins, signal);

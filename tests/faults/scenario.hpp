@@ -1,6 +1,8 @@
 // Scenario: the output of a simulation that will be killed, all of it from one seed, so that the process that writes
 // it and the one that checks the leftovers agree without communication. In place `core` all clients of a job use one
 // configuration for what they share, that of the job's seed.
+//
+// An iteration has a few meshes, whose sizes stay, and two records of a species of particles, whose number changes.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +27,20 @@ struct Scenario {
       const uint64_t largest = uint64_t{8} << (random() % 16);
       words.push_back(largest + random() % largest);
     }
+    most_particles = 1 + random() % 3000;
   }
 
   std::string config() const {
     std::string text = "tailrace: 1\nname: killed\nplace: {kind: " + place + ", cpus: none}\nlog: {level: \"off\"}\n";
     text += "memory: {budget: 4 MiB, when_full: " + when_full + "}\n";
     text += "storage: {backend: " + backend + ", durability: " + durability + ", existing: continue" + turns +
-            "}\nlayouts:\n";
+            "}\nparameters: {n: " + std::to_string(most_particles) + "}\nlayouts:\n";
     for (size_t i = 0; i < words.size(); ++i) {
       text += "  l" + std::to_string(i) + ": {type: uint64, shape: [" + std::to_string(words[i]) + "]}\n";
     }
-    text += "variables:\n";
+    text += "  list: {type: uint64, shape: [n]}\nvariables:\n";
     for (size_t i = 0; i < words.size(); ++i) text += "  " + name(i) + ": {layout: l" + std::to_string(i) + "}\n";
-    return text;
+    return text + "particles:\n  ions: {layout: list, records: {position: {components: [x]}, weighting: {}}}\n";
   }
 
   // Puts the client into place `core`, in the job of the seed `job`.
@@ -52,7 +55,17 @@ struct Scenario {
     turns = ", slots: true";
   }
 
-  static std::string name(size_t variable) { return std::string("v").append(std::to_string(variable)); }
+  // The meshes, and then the records of the particles.
+  size_t variables() const { return words.size() + 2; }
+  std::string name(size_t variable) const {
+    if (variable < words.size()) return std::string("v").append(std::to_string(variable));
+    return variable == words.size() ? "ions/position/x" : "ions/weighting";
+  }
+  uint64_t particles(int64_t iteration) const { return start(iteration, variables()) % (most_particles + 1); }
+  uint64_t words_of(int64_t iteration, size_t variable) const {
+    return variable < words.size() ? words[variable] : particles(iteration);
+  }
+  double time(int64_t iteration) const { return static_cast<double>(start(iteration, 0) % 1000) / 8; }
 
   // Word `i` of a block is start + i × step: every block differs from every other in every word.
   uint64_t start(int64_t iteration, size_t variable) const {
@@ -62,15 +75,15 @@ struct Scenario {
 
   void fill(int64_t iteration, size_t variable, uint64_t* block) const {
     uint64_t word = start(iteration, variable);
-    for (uint64_t i = 0; i < words[variable]; ++i, word += kStep) block[i] = word;
+    for (uint64_t i = 0; i < words_of(iteration, variable); ++i, word += kStep) block[i] = word;
   }
   // Returns the index of the first wrong word, or the number of words in the block.
   uint64_t first_wrong(int64_t iteration, size_t variable, const uint64_t* block) const {
     uint64_t word = start(iteration, variable);
-    for (uint64_t i = 0; i < words[variable]; ++i, word += kStep) {
+    for (uint64_t i = 0; i < words_of(iteration, variable); ++i, word += kStep) {
       if (block[i] != word) return i;
     }
-    return words[variable];
+    return words_of(iteration, variable);
   }
 
   const uint64_t seed;
@@ -79,7 +92,8 @@ struct Scenario {
   std::string durability;
   std::string turns;
   std::string when_full;
-  std::vector<uint64_t> words;  // of each variable's block
+  std::vector<uint64_t> words;  // of each mesh's block
+  uint64_t most_particles = 1;
 };
 
 }  // namespace test

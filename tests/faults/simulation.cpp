@@ -29,7 +29,7 @@ void require(tailrace_status status, tailrace_client* client, const char* call) 
 // Hands over in one of the three ways, as `way` says. A borrowed block stays in `lent` until its ticket has ended.
 void hand_over(tailrace_client* client, const test::Scenario& scenario, int64_t iteration, size_t variable,
                uint64_t way, std::vector<std::vector<uint64_t>>& lent, std::vector<tailrace_ticket>& tickets) {
-  const std::string name = test::Scenario::name(variable);
+  const std::string name = scenario.name(variable);
   if (way == 0) {
     void* memory = nullptr;
     require(tailrace_alloc(client, name.c_str(), iteration, &memory), client, "alloc");
@@ -37,7 +37,7 @@ void hand_over(tailrace_client* client, const test::Scenario& scenario, int64_t 
     scenario.fill(iteration, variable, static_cast<uint64_t*>(memory));
     require(tailrace_commit(client, name.c_str(), iteration), client, "commit");
   } else {
-    std::vector<uint64_t> block(scenario.words[variable]);
+    std::vector<uint64_t> block(scenario.words_of(iteration, variable));
     scenario.fill(iteration, variable, block.data());
     if (way == 1) {
       require(tailrace_write(client, name.c_str(), iteration, block.data()), client, "write");
@@ -51,9 +51,17 @@ void hand_over(tailrace_client* client, const test::Scenario& scenario, int64_t 
   say('.');
 }
 
+// The layouts are then those of that iteration.
+void set_particles(tailrace_client* client, const test::Scenario& scenario, int64_t iteration) {
+  const tailrace_parameter number = {"n", static_cast<int64_t>(scenario.particles(iteration))};
+  require(tailrace_set_parameters(client, &number, 1), client, "set_parameters");
+  say('.');
+}
+
 void read_back(tailrace_client* client, const test::Scenario& scenario, int64_t iteration, size_t variable) {
-  std::vector<uint64_t> block(scenario.words[variable]);
-  const std::string name = test::Scenario::name(variable);
+  set_particles(client, scenario, iteration);
+  std::vector<uint64_t> block(scenario.words_of(iteration, variable));
+  const std::string name = scenario.name(variable);
   require(tailrace_read(client, name.c_str(), iteration, block.data()), client, "read");
   const uint64_t wrong = scenario.first_wrong(iteration, variable, block.data());
   if (wrong != block.size()) {
@@ -86,17 +94,18 @@ int main(int argc, char** argv) {
   std::vector<std::vector<uint64_t>> lent;
   std::vector<tailrace_ticket> tickets;
   for (long iteration = 0; iteration < iterations; ++iteration) {
-    for (size_t variable = 0; variable < scenario.words.size(); ++variable) {
+    set_particles(client, scenario, iteration);
+    for (size_t variable = 0; variable < scenario.variables(); ++variable) {
       hand_over(client, scenario, iteration, variable, random() % 3, lent, tickets);
     }
-    require(tailrace_end_iteration(client, iteration), client, "end_iteration");
+    require(tailrace_end_iteration_at(client, iteration, scenario.time(iteration), 0.5), client, "end_iteration");
     say('e');
     for (const tailrace_ticket& ticket : tickets) require(tailrace_wait(ticket, -1), client, "wait");
     tickets.clear();
     lent.clear();
     if (random() % 4 == 0) {
       const auto earlier = static_cast<int64_t>(random() % (static_cast<uint64_t>(iteration) + 1));
-      read_back(client, scenario, earlier, random() % scenario.words.size());
+      read_back(client, scenario, earlier, random() % scenario.variables());
     }
     if (random() % 4 != 0) continue;
     require(tailrace_flush(client), client, "flush");
