@@ -12,12 +12,11 @@
 namespace tailrace::impl {
 namespace {
 
-std::string path_of(int64_t iteration, const std::string& variable) {
-  return fmt::format("/data/{}/meshes/{}", iteration, variable);
-}
-
-herr_t collect_name(hid_t, const char* name, const H5L_info2_t*, void* names) {
-  static_cast<std::vector<std::string>*>(names)->push_back(name);
+// Adds the name below "meshes" or "particles" of a dataset.
+herr_t collect_dataset(hid_t, const char* name, const H5O_info2_t* info, void* names) {
+  const std::string path = name;
+  const bool variable = info->type == H5O_TYPE_DATASET && path.find("/particlePatches/") == std::string::npos;
+  if (variable) static_cast<std::vector<std::string>*>(names)->push_back(path.substr(path.find('/') + 1));
   return 0;
 }
 
@@ -95,7 +94,12 @@ bool read_chunks(hid_t dataset, const FilterPlan& plan, std::vector<std::byte>& 
 struct Hdf5File::State {
   Handle file;
   Handle dataset(int64_t iteration, const std::string& variable) const {
-    return {H5Dopen2(file.id(), path_of(iteration, variable).c_str(), H5P_DEFAULT), H5Dclose};
+    Handle found;
+    for (const char* group : {"meshes", "particles"}) {
+      const std::string path = fmt::format("/data/{}/{}/{}", iteration, group, variable);
+      if (!found.valid()) found = {H5Dopen2(file.id(), path.c_str(), H5P_DEFAULT), H5Dclose};
+    }
+    return found;
   }
 };
 
@@ -157,10 +161,20 @@ bool Hdf5File::has(int64_t iteration) const {
 std::vector<std::string> Hdf5File::variables(int64_t iteration) const {
   const LibraryLock lock;
   std::vector<std::string> names;
-  const std::string path = fmt::format("/data/{}/meshes", iteration);
+  const std::string path = fmt::format("/data/{}", iteration);
   const Handle group(H5Gopen2(state_->file.id(), path.c_str(), H5P_DEFAULT), H5Gclose);
-  if (group.valid()) H5Literate2(group.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names);
+  if (group.valid()) H5Ovisit3(group.id(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &names, H5O_INFO_BASIC);
+  std::sort(names.begin(), names.end());
   return names;
+}
+
+std::optional<double> Hdf5File::number(const std::string& object, const std::string& attribute) const {
+  const LibraryLock lock;
+  const Handle handle(H5Aopen_by_name(state_->file.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                      H5Aclose);
+  double value = 0;
+  if (!handle.valid() || H5Aread(handle.id(), H5T_NATIVE_DOUBLE, &value) < 0) return std::nullopt;
+  return value;
 }
 
 std::vector<std::string> Hdf5File::texts(const std::string& object, const std::string& attribute) const {

@@ -22,14 +22,16 @@ class Hdf5File {
 
   // Returns true if the file has a group of that iteration.
   bool has(int64_t iteration) const;
-  // Returns the raw data of /data/<iteration>/meshes/<variable> as H5Dread returns them in the dataset's own type, or
-  // would if it had the filters; nothing if there is no such dataset.
+  // Returns the raw data of a variable ("T", "E/x", or "electrons/weighting" of particles) as H5Dread returns them in
+  // the dataset's own type, or would if it had the filters; nothing if there is no such dataset.
   std::optional<std::vector<std::byte>> read(int64_t iteration, const std::string& variable) const;
   std::vector<uint64_t> shape(int64_t iteration, const std::string& variable) const;
-  // Returns the names of the datasets of an iteration, sorted; empty if there is no such iteration.
+  // Returns the names of the variables of an iteration, sorted; empty if there is no such iteration.
   std::vector<std::string> variables(int64_t iteration) const;
   // Returns an attribute of `object` with one or more fixed-length strings; empty if there is none.
   std::vector<std::string> texts(const std::string& object, const std::string& attribute) const;
+  // Returns an attribute that is a number.
+  std::optional<double> number(const std::string& object, const std::string& attribute) const;
   // Returns an attribute of integers; empty if there is none.
   std::vector<uint64_t> numbers(const std::string& object, const std::string& attribute) const;
   // Returns true if the dataset's element type is the native one that the configuration calls `type` ("float32").

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from . import series_files
+from ._scales import is_scale
 
 _PART = re.compile(r"(?P<name>.+)_(?P<whose>[cn])(?P<number>\d+)")
 
@@ -122,7 +123,7 @@ def find(path: str | os.PathLike[str], name: str | None = None) -> Series:
 
 def _records(path: str, found: Any, above: dict[str, Any]) -> Iterator[Record]:
     attributes = {**above, **dict(found.attrs)}
-    if path.endswith("/particlePatches"):
+    if path.endswith("/particlePatches") or is_scale(found):
         return
     if not hasattr(found, "items"):
         yield Record(path, found.shape, found.dtype, attributes)

@@ -321,11 +321,12 @@ void read_storage(const YamlValue& value, Config& config) {
 }
 
 void read_format(const YamlValue& value, Config& config) {
-  value.only({"kind"});
+  value.only({"kind", "dimension_scales"});
   if (const auto kind = value.find("kind")) {
     constexpr FormatKind choices[] = {FormatKind::hdf5};
     config.format.kind = choices[kind->choice({"hdf5"})];
   }
+  if (const auto scales = value.find("dimension_scales")) config.format.dimension_scales = scales->flag();
 }
 
 // Returns the key if the kind of scheduler has it, and reports it if it has not: it would be taken for a setting.

@@ -233,6 +233,7 @@ struct Config {
   } merge;
   struct {
     FormatKind kind = FormatKind::hdf5;  // format of iteration files
+    bool dimension_scales = false;       // the axes of meshes have their coordinates in the file
   } format;
   struct Schedule {
     ScheduleKind kind = ScheduleKind::fifo;             // order in which requests that wait for nothing begin

@@ -43,6 +43,7 @@ class FileCheck {
     }
     const std::string group = "/data/" + std::to_string(iteration_);
     if (file_->texts(group, "tailraceSignals") != model.events) return "holds other signals";
+    if (file_->number(group, "time") != time_of(iteration_)) return "has another time";
     return attributes_in(*file_, group, fate_.client) == model.attributes ? "" : "holds other attributes";
   }
 

@@ -33,6 +33,9 @@ class NodeFilePart {
     std::vector<std::string> events = file_.texts(group(), "tailraceSignals");
     std::erase_if(events, [&](const std::string& event) { return !is_event_of(client_, event); });
     if (events != model.events) return "holds other signals";
+    // A client that had begun it may have died before it said the time.
+    const std::optional<double> time = file_.number(group(), "time");
+    if (time != time_of(iteration_) && time != static_cast<double>(iteration_)) return "has another time";
     return attributes_in(file_, group(), client_) == model.attributes ? "" : "holds other attributes";
   }
 
@@ -49,7 +52,7 @@ class NodeFilePart {
     const Layout& layout = config_.layout_of(variable);
     const StoredAs as = stored_as(variable, layout, FilePer::node, client_);
     const auto bytes = file_.read(iteration_, as.name);
-    const uint64_t length = !bytes ? 0 : as.shared ? listed(as.name, layout) : bytes->size();
+    const uint64_t length = !bytes ? 0 : as.shared ? listed(number, as.name, layout) : bytes->size();
     const bool there = length > 0;
     if (there != content.has_value()) {
       return fmt::format("{} '{}' of client {}", there ? "has" : "lacks", as.name, client_);
@@ -66,8 +69,9 @@ class NodeFilePart {
   }
 
   // Returns how many bytes of the client's part the dataset lists. Arrays have one axis here.
-  uint64_t listed(const std::string& name, const Layout& layout) const {
-    const auto all = file_.numbers(fmt::format("{}/meshes/{}", group(), name), "tailraceBlocks");
+  uint64_t listed(uint32_t number, const std::string& name, const Layout& layout) const {
+    const char* const root = config_.variables[number].record.of_particles ? "particles" : "meshes";
+    const auto all = file_.numbers(fmt::format("{}/{}/{}", group(), root, name), "tailraceBlocks");
     for (size_t at = 0; at + 2 <= all.size(); at += 2) {
       if (all[at] == layout.offset[0]) return all[at + 1] * size_of(layout.type);
     }

@@ -262,7 +262,7 @@ void ClientProgram::end(int64_t number, IterationModel& iteration) {
     commit(number, iteration, iteration.uncommitted.begin()->first);
   }
   iteration.ending = iteration.uncommitted.empty();
-  const Status status = client_.end_iteration(number);
+  const Status status = client_.end_iteration(number, time_of(number));
   returned("end_iteration", number, "", status);
   if (!iteration.uncommitted.empty()) {
     return check(status.code() == TAILRACE_WRONG_ORDER, "answer", "an end with a block uncommitted was not refused");

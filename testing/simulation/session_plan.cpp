@@ -46,6 +46,13 @@ void name_lengths(Config& config) {
   }
 }
 
+// Makes the last variable a record of particles.
+void have_particles(Config& config) {
+  Variable& last = config.variables.back();
+  last.name = "ions/" + last.name;
+  last.record.of_particles = true;
+}
+
 uint64_t some_budget(SplitDice& dice, const std::vector<Variable>& variables, const Config& config) {
   uint64_t largest = 0;
   uint64_t all = 0;
@@ -342,6 +349,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   if (dice.chance(25)) paths.push_back("d1");
   Config base = sample_config(std::move(paths), some_variables(dice));
   name_lengths(base);
+  if (SplitDice(seed, "particles").chance(30)) have_particles(base);
   SessionPlan plan;
   for (uint64_t phase = 0; phase < (restarts ? 2u : 1u); ++phase) {
     PhasePlan of;

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tailrace import striped
+from tailrace._scales import is_scale
 
 MOST_SERIES = 200  # whose files are opened; series of more clients are alike
 _WHOSE = re.compile(r"_[cn]\d+$")
@@ -67,7 +68,8 @@ def parts(iteration: Any) -> Iterator[tuple[str, Any, Any]]:
     """Returns the meshes and the records of particles in an iteration: name, dataset (or group, of a constant), and
     the record that has it: itself, or that of the vector. A vector has one of each component: "E/x"."""
     for name, mesh in iteration.get("meshes", {}).items():
-        yield from _components(name, mesh)
+        if not is_scale(mesh):
+            yield from _components(name, mesh)
     for species, records in iteration.get("particles", {}).items():
         for name, record in records.items():
             if name not in ("particlePatches", "positionOffset"):

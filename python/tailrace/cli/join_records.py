@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tailrace._scales import is_scale
+
 ROOTS = ("meshes", "particles")
 _OF_A_CLIENT = re.compile(r"(?P<name>.+)_c(?P<client>\d+)")
 _PATCHES = "particlePatches"
@@ -26,7 +28,8 @@ def datasets(iteration: Any) -> Iterator[tuple[Key, Any]]:
 
 def _below(path: str, found: Any) -> Iterator[tuple[str, Any]]:
     if not hasattr(found, "items"):
-        yield path, found
+        if not is_scale(found):  # its part of the coordinates may be in other files, too
+            yield path, found
         return
     for name, child in found.items():
         if name != _PATCHES:

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "format/hdf5/image_driver.hpp"
 #include "format/metadata/commit_record.hpp"
 #include "format/openpmd/attributes.hpp"
+#include "format/openpmd/dimension_scales.hpp"
 #include "format/openpmd/handle.hpp"
 #include "format/openpmd/records.hpp"
 
@@ -183,6 +186,7 @@ class Description {
   bool describe_origin(hid_t root, const Provenance& provenance);
   bool describe_iteration();
   bool describe_findings();
+  void begin_scales();
   bool describe_dataset(const IterationPlan::Dataset& dataset);
   Handle create_contiguous(const StoredAs& as, const IterationPlan::Dataset& dataset);
   Handle create_chunked(const StoredAs& as, const IterationPlan::Dataset& dataset);
@@ -204,6 +208,7 @@ class Description {
   Handle file_;
   Handle group_;                          // /data/<iteration>
   std::map<std::string, Handle> groups_;  // below it, by path
+  std::optional<DimensionScales> scales_;
 };
 
 bool Description::describe(const Provenance& provenance, const std::string& path) {
@@ -217,6 +222,7 @@ bool Description::describe(const Provenance& provenance, const std::string& path
   if (!noted) return false;
   groups_["meshes"] = create_group(group_.id(), "meshes");
   if (!groups_["meshes"].valid()) return false;
+  begin_scales();
   made_.datasets.reserve(plan_.datasets().size());
   for (const auto& [name, dataset] : plan_.datasets()) {
     if (!describe_dataset(dataset)) return false;
@@ -229,6 +235,7 @@ bool Description::describe(const Provenance& provenance, const std::string& path
         config_.variables[plan_.datasets().lower_bound(species + "/")->second.variable].name;
     if (!put_patches(group->second.id(), config_, configured.substr(0, configured.find('/')), patches)) return false;
   }
+  if (scales_ && !scales_->finish()) return false;
   const bool closed = std::all_of(groups_.begin(), groups_.end(), [](auto& group) { return group.second.reset(); });
   return closed && group_.reset() && file_.reset();
 }
@@ -306,12 +313,21 @@ bool Description::describe_findings() {
   return true;
 }
 
+void Description::begin_scales() {
+  if (!config_.format.dimension_scales) return;
+  std::set<std::string> names;
+  for (const auto& [name, dataset] : plan_.datasets()) names.insert(name.substr(0, name.find('/')));
+  scales_.emplace(groups_["meshes"].id(), std::move(names));
+}
+
 bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
   const Variable& variable = config_.variables[dataset.variable];
   const StoredAs as = plan_.stored_as(dataset);
   Handle made = dataset.in_chunks ? create_chunked(as, dataset) : create_contiguous(as, dataset);
   if (!made.valid() || !describe_variable(made.id(), variable, as)) return false;
   if (dataset.shared && !describe_blocks(made.id(), dataset)) return false;
+  const bool scaled = scales_ && !variable.record.of_particles;
+  if (scaled && !scales_->attach(made.id(), variable, *as.block, as.shape(), as.offset())) return false;
   if (dataset.in_chunks) {
     const FilterPlan filter = plan_of(variable, *as.block);
     if (!write_chunks(made.id(), filter, dataset) || !describe_losses(made.id(), filter, dataset)) return false;

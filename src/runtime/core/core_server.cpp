@@ -318,6 +318,10 @@ Status CoreServer::prepare(const Config& config) {
     if (config.format.kind != common_->format.kind) {
       return not_common("format.kind", "another", "that of the first client");
     }
+    if (config.format.dimension_scales != common_->format.dimension_scales) {
+      return not_common("format.dimension_scales", name_of(config.format.dimension_scales),
+                        name_of(common_->format.dimension_scales));
+    }
     if (!(config.schedule == common_->schedule)) {
       return not_common("schedule", "another", "that of the first client");
     }
