@@ -31,7 +31,7 @@ class TwoFileFormat final : public Format {
                        file == kData ? "data" : "index");
   }
 
-  bool published(int64_t) const override { return false; }
+  std::optional<FileNames> published(int64_t) const override { return std::nullopt; }
   bool begun(int64_t iteration) const override {
     return records_.contains(iteration) && !records_.at(iteration).ended;
   }

@@ -127,8 +127,8 @@ class Format {
 
   virtual ~Format() = default;
 
-  // Returns true if the iteration has been published and has no unfinished file.
-  virtual bool published(int64_t iteration) const = 0;
+  // Returns the file of an iteration that has been published and has no unfinished file; else none.
+  virtual std::optional<FileNames> published(int64_t iteration) const = 0;
   // Returns true if the iteration has begun and is neither finished nor discarded.
   virtual bool begun(int64_t iteration) const = 0;
   // Returns the files of an iteration that has begun and is neither finished nor discarded. Later blocks may add

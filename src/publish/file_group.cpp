@@ -447,15 +447,18 @@ void FileGroup::depart(int64_t number, const Departure& how) {
 
 // ---- taking over from an earlier server ------------------------------------------------------------------
 
-// The file's device need not be known: all directories are synced.
+// The file's device need not be known: all directories are synced. In a file of several iterations, the write that
+// showed this one may not be durable either.
 void FileGroup::complete_publication(int64_t number) {
   if (config_.storage.durability != Durability::durable) return witness_.left(number);
-  std::vector<Publisher::Directory> directories;
+  std::vector<Publisher::Synced> synced;
   for (const std::string& path : config_.storage.paths) {
-    directories.push_back({path, static_cast<uint32_t>(directories.size())});
+    synced.push_back({path, static_cast<uint32_t>(synced.size())});
   }
+  const std::optional<FileNames> file = config_.has_file_each() ? std::nullopt : format_.published(number);
+  if (file) synced.push_back({file->final_path, file->device, OpenMode::own});
   ++completing_;
-  publisher_.sync_names(directories, [this, number](const Batches::End& end) {
+  publisher_.sync(synced, [this, number](const Batches::End& end) {
     --completing_;
     if (!end.status.ok()) {
       Fault fault = end.status.fault();

@@ -37,7 +37,7 @@ void Publisher::run(const WorkPointer& work) {
 
 void Publisher::end_run(const WorkPointer& work, size_t steps, const Batches::End& end) {
   work->how.add(end.status, end.course);
-  std::vector<Directory> directories;
+  std::vector<Synced> directories;
   for (size_t i = 0; i < steps; ++i) {
     const PublicationStep& step = work->of.plan.steps[work->done + i];
     if (step.kind == PublicationStep::Kind::write) continue;
@@ -49,7 +49,7 @@ void Publisher::end_run(const WorkPointer& work, size_t steps, const Batches::En
   if (!work->how.status.ok()) return give_up(work);
   work->done += steps;
   if (directories.empty() || config_.storage.durability != Durability::durable) return go_on(work);
-  sync_names(directories, [this, work](const Batches::End& synced) {
+  sync(directories, [this, work](const Batches::End& synced) {
     work->how.add(synced.status, synced.course);
     go_on(work);
   });
@@ -75,12 +75,12 @@ void Publisher::give_up(const WorkPointer& work) {
   batches_.run(std::move(requests), [work](const Batches::End&) { work->then({work->how, false}); });
 }
 
-void Publisher::sync_names(const std::vector<Directory>& directories, Batches::Then then) {
+void Publisher::sync(const std::vector<Synced>& all, Batches::Then then) {
   Batches::End opening;
   std::vector<Request> requests;
   std::vector<FileId> opened;
-  for (const Directory& directory : directories) {
-    const Result<FileId> file = engine_.open(directory.path, OpenMode::directory, directory.device, {});
+  for (const Synced& one : all) {
+    const Result<FileId> file = engine_.open(one.path, one.mode, one.device, {});
     if (!file.ok()) {
       opening.add(file.status(), {});
       continue;

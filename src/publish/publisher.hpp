@@ -54,12 +54,13 @@ class Publisher {
 
   // Calls `then` once, when it has ended. REQUIRES: the engine has room.
   void publish(Publication publication, Then then);
-  // A directory; sync_names() opens the directories, makes the names in them durable, and closes them.
-  struct Directory {
+  // A directory or a file; sync() opens them, makes the names or the bytes in them durable, and closes them.
+  struct Synced {
     std::string path;
     uint32_t device = 0;
+    OpenMode mode = OpenMode::directory;
   };
-  void sync_names(const std::vector<Directory>& directories, Batches::Then then);
+  void sync(const std::vector<Synced>& all, Batches::Then then);
   // Begins runs for which there was no room. Returns true if there were any.
   bool progress();
   bool idle() const { return waiting_.empty(); }  // does not count the batches' work

@@ -254,7 +254,9 @@ void ServedClients::resume(Files& files) {
     std::set<int> done = seen.ended;
     done.insert(gone.begin(), gone.end());
     // An iteration that was dropped is dropped again: a file of its name belongs to an earlier run.
-    const bool whole = !seen.dropped && done.size() >= clients && seen.some_written && seen.all_written;
+    // An iteration without blocks may have such a file, unless no file can get another one of its number.
+    const bool in_it = seen.some_written ? seen.all_written : !files.config.has_file_each();
+    const bool whole = !seen.dropped && done.size() >= clients && in_it;
     // The earlier server died between the rename and the ledger's record of it.
     if (whole && !failures.contains(iteration) && files.format->published(iteration)) {
       files.published.insert(iteration);

@@ -168,21 +168,22 @@ Status Hdf5Format::note_finding(int64_t iteration, const std::string& name, cons
   return records_[iteration].plan->note_finding(name, value);
 }
 
-bool Hdf5Format::published(int64_t iteration) const {
-  bool found = false;
-  if (!config_.has_file_each()) {
-    for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
-      const Result<SeriesFile> file = SeriesFile::open(files_, path_on(device, iteration));
-      found = found || (file.ok() && file.value().contains(iteration));
-    }
-    return found;
-  }
+std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {
+  std::optional<FileNames> found;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, iteration);
     const Result<NameFacts> part = files_.stat(path + ".part");
     const Result<NameFacts> whole = files_.stat(path);
-    if (part.ok() && !(whole.ok() && part.value().is_same_file(whole.value()))) return false;
-    found = found || (whole.ok() && whole.value().own);
+    const bool is_whole = whole.ok() && whole.value().own;
+    bool is_there = is_whole;
+    if (!config_.has_file_each()) {  // other iterations may have made the file, and its .part
+      const Result<SeriesFile> series =
+          is_whole ? SeriesFile::open(files_, path) : Result<SeriesFile>(whole.status());
+      is_there = series.ok() && series.value().contains(iteration);
+    } else if (part.ok() && !(whole.ok() && part.value().is_same_file(whole.value()))) {
+      return std::nullopt;
+    }
+    if (is_there) found = FileNames{path, path, config_.storage.paths[device], static_cast<uint32_t>(device)};
   }
   return found;
 }

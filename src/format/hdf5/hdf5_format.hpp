@@ -45,7 +45,7 @@ class Hdf5Format final : public Format {
   Hdf5Format(const Config& config, FileSystem& files, Options options);
   ~Hdf5Format() override;
 
-  bool published(int64_t iteration) const override;
+  std::optional<FileNames> published(int64_t iteration) const override;
   bool begun(int64_t iteration) const override;
   const std::vector<FileNames>& files(int64_t iteration) const override;
   Result<Placement> place(const Block& block) override;
