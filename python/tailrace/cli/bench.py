@@ -106,6 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
         printer = bench_table.Printer(stream, settings)
         with bench_display.Display(printer) as display:
             result = pattern.run(found, settings, display)
+        if arguments.quick:
+            result.document["quick"] = True
         printer.conclude(result.document)
         _write(result, arguments.json)
     except (program.Failed, OSError) as error:

@@ -14,7 +14,7 @@ from tailrace.bench import steal
 from tailrace.bench.bars import Bar, digits
 from tailrace.bench.mpiio_patterns import TITLES
 
-from . import bench_bars
+from . import bench_bars, fitting
 
 _COLUMNS = ("to the\ndevice", "time", "least … most", "/ better\nMPI", "waiting", "/ memcpy", "most", "view",
             "reading", "wrong\nwords")
@@ -77,7 +77,7 @@ class Printer:
             table.add_column(column.replace("\n", " ") if self._markdown else column, justify="right")
         for row in rows:
             table.add_row(*row)
-        self.console.print(table)
+        fitting.show(self.console, table)
 
     def _say(self, text: str) -> None:
         self.console.print(text, markup=False, soft_wrap=True)
