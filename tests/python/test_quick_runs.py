@@ -29,6 +29,16 @@ def test_pictures_of_quick_runs_are_marked(sweep, tmp_path):
         assert pictures and all((MARK in texts(one)) == quick for one in pictures)
 
 
+def test_the_timeline_of_a_quick_run_is_marked(tmp_path):
+    document = json.loads((DATA / "trace.json").read_text())
+    file = tmp_path / "trace.json"
+    for quick in (True, False):
+        document["otherData"]["quick"] = quick
+        file.write_text(json.dumps(document))
+        [picture] = gallery.draw([source.read(file)])
+        assert (MARK in texts(picture)) == quick
+
+
 def test_the_report_of_a_quick_run_says_so(sweep, tmp_path):
     file = tmp_path / "result.json"
     for quick in (True, False):

@@ -52,7 +52,7 @@ class Printer:
             less = f"{100 * cell['chunks_less'] / cell['chunks']:.0f}" if cell["chunks"] else ""
             table.add_row(cell["experiment"],
                           *(quantity.format_time(cell[key]) for key in ("mean", "worst", "spread")),
-                          f"{cell['worst'] / cell['mean']:.1f}", quantity.format_time(cell["phase_mean"]),
+                          quantity.three(cell["worst"] / cell["mean"]), quantity.format_time(cell["phase_mean"]),
                           *(quantity.format_rate(cell[key]) for key in ("throughput_seen", "throughput_run")), less)
         return table
 

@@ -111,6 +111,8 @@ def _timeline(traces: Sequence[Source], window: Window) -> Picture:
     run = trace.read([(source.path, source.data) for source in traces])
     with style.applied():
         figure = timeline.draw(run, window.begin, window.end)
+        if any(source.quick for source in traces):
+            style.watermark(figure)
     return Picture("timeline", _stem(traces[0].path), figure, timeline.alt(run))
 
 

@@ -39,6 +39,8 @@ class Source:
     def quick(self) -> bool:
         """Returns True if it comes from a quick run, which measures nothing."""
         document = self.study or self.data
+        if self.kind == "trace":
+            document = document.get("otherData")
         return isinstance(document, dict) and document.get("quick") is True
 
 
