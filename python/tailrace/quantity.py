@@ -6,6 +6,7 @@ MB/s. Commands parse their options with this; it knows nothing else of tailrace.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from fractions import Fraction
@@ -77,6 +78,28 @@ def format_rate(rate: float) -> str:
             return f"{_digits(value)} {unit}/s"
         value /= 1000
     return f"{_digits(value)} TB/s"
+
+
+def decimals(value: float) -> int:
+    """Returns the decimals with which a value shows three significant digits: 2.345 → 2, 0.0123 → 4, 1234 → 0."""
+    size = abs(value)
+    if not 0 < size < math.inf:
+        return 2
+    return max(0, 2 - math.floor(math.log10(size * 1.0005)))
+
+
+def three(value: float) -> str:
+    """Returns a value with three significant digits, with zeros at the end, so that columns compare."""
+    if 0 < abs(value) < 1e-4:
+        return f"{value:.2e}"
+    return f"{value:.{decimals(value)}f}"
+
+
+def percent(share: float, sign: str = "") -> str:
+    """Returns a share in percent with three significant digits, and one decimal at most: 0.1234 → "12.3", 1.234 →
+    "123". `sign` is "+" to show it always."""
+    value = 100 * share
+    return f"{value:{sign}.{min(1, decimals(value))}f}"
 
 
 def _digits(value: float) -> str:

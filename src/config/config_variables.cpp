@@ -142,7 +142,7 @@ Variable read_settings(const YamlValue& entry, const std::optional<uint32_t>& la
   if (const auto description = entry.find("description")) variable.description = description->prose();
   if (const auto compress = entry.find("compress")) variable.compress = read_compression(*compress);
   if (const auto precision = entry.find("precision")) {
-    const bool known = variable.layout < config.layouts.size() && (!own || own->is_right());
+    const bool known = variable.layout < config.layouts.size() && (own ? own->is_right() : layout.has_value());
     variable.precision = read_precision(*precision, known ? &config.layout_of(variable) : nullptr);
   }
   if (const auto keep = entry.find("keep")) variable.keep = static_cast<uint32_t>(keep->integer(0, most_keep));
@@ -174,7 +174,9 @@ void read_variables(const YamlValue& value, Config& config) {
     std::vector<Variable> variables =
         with_components(settings, entry.key(), listed ? read_components(*listed) : std::vector<std::string>());
     const auto position = entry.find("position");
-    const bool known = settings.layout < config.layouts.size() && (!listed || listed->is_right());
+    const auto layout = entry.find("layout");
+    const bool known =
+        layout && layout->is_right() && settings.layout < config.layouts.size() && (!listed || listed->is_right());
     if (position && known) read_positions(*position, config, variables);
     std::move(variables.begin(), variables.end(), std::back_inserter(config.variables));
   }

@@ -74,7 +74,7 @@ def test_the_typical_run_is_the_one_in_the_middle():
 def test_the_table(capsys):
     demo_table.show(demo_numbers.evaluate([a_round(), a_round(none=4.1)]), "on a thread")
     said = capsys.readouterr().out
-    for words in ("4 outputs of 8.0 MiB", "median (least … most) of 2 rounds", "output overlap OO, %", "75.0",
+    for words in ("4 outputs of 8 MiB", "median (least … most) of 2 rounds", "output overlap OO, %", "75.0",
                   "16.0 of 17.0", "C + W + (n − 1)·max(C, W)", "writes as hdf5", "tailrace: on a thread"):
         assert words in said
 
@@ -150,6 +150,9 @@ def test_a_quick_demonstration(tmp_path, capsys, tsunami):
     assert cli.main(command) == 0
     said = capsys.readouterr().out
     assert "h5py opens all 8" in said and "× the limit" in said and "storage" in said
+    page = directory / "report.html"
+    assert said.splitlines()[-1] == f"report:   {page}" and "no measurement" in page.read_text()
+    assert page.read_text().count("data:image/png;base64,") == 2
     document = json.loads((tmp_path / "j").read_text())
     assert document["rounds"] == 1 and len(document["files"]) == 8 and "limit" in document["conclusion"]
     assert all(pathlib.Path(file).is_file() for file in document["files"])

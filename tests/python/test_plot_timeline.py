@@ -32,8 +32,8 @@ def read(*documents):
     return trace.read([(pathlib.Path(f"{k}.json"), one) for k, one in enumerate(documents)])
 
 
-PROGRAM = [span("compute", "compute v", 1e6, 2e6, "v", 0), span("handover", "write v", 2e6, 2.5e6, "v", 0),
-           span("compute", "compute v", 4e6, 5e6, "v", 1), span("handover", "write v", 5e6, 5.5e6, "v", 1),
+PROGRAM = [span("compute", "compute v", 1e6, 2e6, "v", 0), span("handover", "borrow v", 2e6, 2.5e6, "v", 0),
+           span("compute", "compute v", 4e6, 5e6, "v", 1), span("handover", "borrow v", 5e6, 5.5e6, "v", 1),
            span("compute", "compute v", 6e6, 7e6, "v", 2)]
 
 
@@ -50,6 +50,15 @@ def test_committed_memory_is_not_needed_again():
     events = [span("handover", "commit v", 0, 1e6, "v", 0), span("handover", "alloc v", 2e6, 5e6, "v", 1),
               span("compute", "compute v", 5e6, 6e6, "v", 1)]
     assert read(document(*events, *block(1, "v", 0, 1e6, 2e6, 3e6))).shields() == []
+
+
+def test_copied_memory_is_free_at_once():
+    copies = [{**event, "name": event["name"].replace("borrow", "write")} for event in PROGRAM]
+    run = read(document(*copies, *block(1, "v", 0, 2.5e6, 3e6, 3.5e6), *block(2, "v", 1, 5.5e6, 5.5e6, 7e6)))
+    assert run.shields() == [] and "free at once" in timeline.alt(run)
+    with style.applied():
+        labels = [handle.get_label() for handle in timeline._legend(run)]
+    assert not any("excess" in label or "PST" in label for label in labels)
 
 
 def test_without_the_programs_trace_it_computes_in_between():

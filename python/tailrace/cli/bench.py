@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import math
 import pathlib
 import sys
 from typing import TYPE_CHECKING, Any
+
+from tailrace import own_file
 
 from . import bench_core, bench_cube, bench_forward, bench_jitter, bench_mpiio, bench_options, bench_small, output
 
@@ -106,6 +109,9 @@ def run(arguments: argparse.Namespace) -> int:
         printer = bench_table.Printer(stream, settings)
         with bench_display.Display(printer) as display:
             result = pattern.run(found, settings, display)
+        if arguments.quick:
+            result.document["quick"] = True
+            _mark_quick(arguments.trace)
         printer.conclude(result.document)
         _write(result, arguments.json)
     except (program.Failed, OSError) as error:
@@ -135,6 +141,14 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         arguments.parser.error(f"argument --bytes: {settings.bytes} bytes cannot be shared evenly by "
                                f"{settings.variables} variables")
     return settings
+
+
+def _mark_quick(trace: pathlib.Path | None) -> None:
+    """Lets pictures of the trace of a quick run say that it is one."""
+    if trace is not None:
+        document = json.loads(trace.read_text(encoding="utf-8"))
+        document["otherData"]["quick"] = True
+        own_file.write_whole(trace, json.dumps(document) + "\n")
 
 
 def _write(result: Result, where: str | None) -> None:

@@ -14,6 +14,8 @@ from tailrace import quantity
 from tailrace.bench import steal
 from tailrace.bench.bars import Bar, digits
 
+from . import fitting
+
 _WIDTH = 160  # without a terminal the width is not limited
 _MARKDOWN_WIDTH = 1000  # a row of Markdown must not be broken
 
@@ -44,7 +46,7 @@ class Printer:
             table.add_row(bar.name, _value(bar.median, bar.unit),
                           f"{digits(min(bar.values))} … {digits(max(bar.values))}",
                           "" if bar.bar is None else f"≤ {_value(bar.bar, bar.unit)}", met(bar), str(len(bar.values)))
-        self.console.print(table)
+        fitting.show(self.console, table)
         for bar in bars:
             if bar.note:
                 self._line(f"  {bar.name}: {bar.note}")

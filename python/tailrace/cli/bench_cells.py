@@ -10,7 +10,7 @@ from rich.table import Table
 from tailrace import quantity
 from tailrace.bench import steal
 
-from . import bench_bars
+from . import bench_bars, fitting
 
 _COLUMNS = ("mean", "worst", "spread", "worst /\nmean", "whole\nphase", "seen by the\nsimulation",
             "of the\nwhole run", "filters\nrelaxed, %")
@@ -30,7 +30,7 @@ class Printer:
         self._say(f"write times of {settings['processes']} processes, {settings['iterations']} iterations each; "
                   f"{machine['cpu']}, {machine['cpus']} cpus, Linux {machine['kernel']}; "
                   f"{document['storage'][0]['filesystem']}")
-        self.console.print(self._table(document["cells"]))
+        fitting.show(self.console, self._table(document["cells"]))
         if settings["load_bytes_per_second"]:
             self._say(f"fio wrote {quantity.format_rate(settings['load_bytes_per_second'])} beside them")
         for way, description in {cell["way"]: cell["description"] for cell in reversed(document["cells"])}.items():
@@ -52,7 +52,7 @@ class Printer:
             less = f"{100 * cell['chunks_less'] / cell['chunks']:.0f}" if cell["chunks"] else ""
             table.add_row(cell["experiment"],
                           *(quantity.format_time(cell[key]) for key in ("mean", "worst", "spread")),
-                          f"{cell['worst'] / cell['mean']:.1f}", quantity.format_time(cell["phase_mean"]),
+                          quantity.three(cell["worst"] / cell["mean"]), quantity.format_time(cell["phase_mean"]),
                           *(quantity.format_rate(cell[key]) for key in ("throughput_seen", "throughput_run")), less)
         return table
 

@@ -87,12 +87,13 @@ def _print(document: dict[str, Any]) -> None:
     titles = ("way", "total", "least … most", "× limit", "saved", "computing slowed",
               *(("cache misses",) if counted else ()))
     output.print_table(titles, [
-        (_NAMES[way["name"]], f"{way['seconds']:.3f} s", f"{way['least']:.3f} … {way['most']:.3f}",
+        (_NAMES[way["name"]], f"{quantity.three(way['seconds'])} s",
+         f"{quantity.three(way['least'])} … {quantity.three(way['most'])}",
          f"{way['to_limit']:.2f}", f"{100 * way['saved']:.0f} %", f"{100 * way['slowdown']:.0f} %",
          *((f"{(way['cache_misses'] or 0) / 1e6:.1f} M",) if counted else ())) for way in document["ways"]])
     if not counted:
         print("This machine does not count cache misses.")
-    models = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in document["models"].items())
+    models = ", ".join(f"{name} {quantity.three(seconds)} s" for name, seconds in document["models"].items())
     print(f"\npredicted: {models}")
     for name, key in (("writing a block under load, Wp", "write"), ("handing a block over, req", "request")):
         line = document["saturation"][key]

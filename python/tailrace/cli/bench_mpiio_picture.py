@@ -19,6 +19,8 @@ def save(document: dict[str, Any], path: pathlib.Path) -> None:
     """Draws a document of tailrace.bench.mpiio into a file .png or .svg; raises PictureError."""
     with style.applied():
         figure = draw(document)
+        if document.get("quick"):
+            style.watermark(figure)
     style.write(path, style.encode(figure, path.suffix[1:].lower()))
 
 

@@ -14,7 +14,7 @@ from tailrace.bench import steal
 from tailrace.bench.bars import Bar, digits
 from tailrace.bench.mpiio_patterns import TITLES
 
-from . import bench_bars
+from . import bench_bars, fitting
 
 _COLUMNS = ("to the\ndevice", "time", "least … most", "/ better\nMPI", "waiting", "/ memcpy", "most", "view",
             "reading", "wrong\nwords")
@@ -77,7 +77,7 @@ class Printer:
             table.add_column(column.replace("\n", " ") if self._markdown else column, justify="right")
         for row in rows:
             table.add_row(*row)
-        self.console.print(table)
+        fitting.show(self.console, table)
 
     def _say(self, text: str) -> None:
         self.console.print(text, markup=False, soft_wrap=True)
@@ -85,13 +85,13 @@ class Printer:
 
 def _figures(cell: dict[str, Any]) -> list[str]:
     return [quantity.format_rate(cell["rate"]), *_times(cell),
-            f"{cell['by_better']:.2f}" if cell["by_better"] is not None else "", *_waiting(cell),
+            quantity.three(cell["by_better"]) if cell["by_better"] is not None else "", *_waiting(cell),
             quantity.format_time(cell["view"]), quantity.format_time(cell["reading"]) if cell["reading"] else "",
             str(cell["wrong_words"])]
 
 
 def _computing_figures(cell: dict[str, Any]) -> list[str]:
-    return [*_times(cell), f"{100 * cell['hidden']:.0f}", f"{100 * cell['slowed']:.1f}", *_waiting(cell),
+    return [*_times(cell), f"{100 * cell['hidden']:.0f}", quantity.percent(cell["slowed"]), *_waiting(cell),
             str(cell["wrong_words"])]
 
 
@@ -101,5 +101,5 @@ def _times(cell: dict[str, Any]) -> list[str]:
 
 
 def _waiting(cell: dict[str, Any]) -> list[str]:
-    return [quantity.format_time(cell["waiting"]), f"{cell['waiting'] / cell['copy']:.2f}",
+    return [quantity.format_time(cell["waiting"]), quantity.three(cell["waiting"] / cell["copy"]),
             quantity.format_time(cell["waiting_most"])]

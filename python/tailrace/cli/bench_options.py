@@ -50,6 +50,8 @@ def conduct(arguments: argparse.Namespace, make_printer: Callable[[IO[str]], Any
         require_folder(arguments.json)
         with bench_display.Display(printer) as display:
             document = measure(printer, display)
+        if arguments.quick:
+            document["quick"] = True
         printer.conclude(document)
         save(document, arguments.json)
     except (program.Failed, OSError) as error:

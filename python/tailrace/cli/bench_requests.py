@@ -14,7 +14,7 @@ from tailrace.bench import steal
 from tailrace.bench.bars import digits
 from tailrace.bench.small_patterns import OFF, TITLES
 
-from . import bench_bars
+from . import bench_bars, fitting
 
 _COLUMNS = ("time", "least … most", "/ compactor\noff", "rate", "handed\nover", "transfers", "wrong\nbytes")
 
@@ -38,10 +38,10 @@ class Printer:
         for cell in cells:
             table.add_row(_name(cell), quantity.format_time(cell["median"]),
                           f"{quantity.format_time(cell['least'])} … {quantity.format_time(cell['most'])}",
-                          f"{cell['median'] / off:.2f}", quantity.format_rate(cell["file_bytes"] / cell["median"]),
+                          quantity.three(cell["median"] / off), quantity.format_rate(cell["file_bytes"] / cell["median"]),
                           quantity.format_time(cell["handed"]), f"{cell['transfers']:.0f}",
                           str(cell["wrong_bytes"]))
-        self.console.print(table)
+        fitting.show(self.console, table)
         for way, description in {cell["way"]: cell["description"] for cell in cells if cell["merge"] in (None, "")
                                  }.items():
             self._say(f"  {way}: {description}")
@@ -56,7 +56,7 @@ class Printer:
             table.add_row(bar["name"], digits(bar["median"]), f"{digits(bar['least'])} … "
                           f"{digits(bar['most'])}", f"≤ {digits(bar['bar'])}",
                           "yes" if bar["met"] else "no")
-        self.console.print(table)
+        fitting.show(self.console, table)
         missed = [bar["name"] for bar in document["bars"] if not bar["met"]]
         self._say(f"bars kept: {len(document['bars']) - len(missed)} of {len(document['bars'])}"
                   + "".join(f"\n  missed: {name}" for name in missed))

@@ -10,7 +10,7 @@ from rich.table import Table
 from tailrace import quantity
 from tailrace.bench.bars import digits
 
-from . import bench_bars
+from . import bench_bars, fitting
 
 _MIB = 1024.0 * 1024.0
 
@@ -27,7 +27,7 @@ class Printer(bench_bars.Printer):
                    f"forwarders")
         self._line(f"real: processes, forwarders, schedulers, network ({_network(document)})")
         self._line(f"modelled by delays: data servers with a disk each ({document['disk']})")
-        self.console.print(self._table(document["lines"], document["bytes"]))
+        fitting.show(self.console, self._table(document["lines"], document["bytes"]))
         self._line(f"mean ± interval of {100 * document['confidence']:.1f} % (Student) of "
                    f"{len(document['lines'][0]['each'])} runs; {machine['cpu']}, {machine['cpus']} cpus, "
                    f"Linux {machine['kernel']}")
@@ -46,12 +46,17 @@ class Printer(bench_bars.Printer):
         of = {line["schedule"]: line for line in lines}
         hbrr, none = of["hbrr"], of["no forwarding"]
         for line in lines:
-            table.add_row(line["schedule"], f"{line['seconds']:.3f} ± {line['half_interval']:.3f}",
+            table.add_row(line["schedule"], _around(line["seconds"], line["half_interval"]),
                           digits(size / _MIB / line["seconds"]), f"{line['seconds'] / hbrr['seconds']:.2f}",
                           f"{line['seconds'] / none['seconds']:.2f}", digits(line["seeks"] * _MIB / size),
-                          f"{line['simulated']:.3f}" if line["simulated"] else "–",
+                          quantity.three(line["simulated"]) if line["simulated"] else "–",
                           f"{line['simulated'] / none['simulated']:.2f}" if line["simulated"] else "–")
         return table
+
+
+def _around(mean: float, half: float) -> str:
+    places = quantity.decimals(mean)
+    return f"{mean:.{places}f} ± {half:.{places}f}"
 
 
 def _network(document: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from tailrace import quantity
 
-from . import bench_bars
+from . import bench_bars, fitting
 
 
 class Printer(bench_bars.Printer):
@@ -26,7 +26,7 @@ class Printer(bench_bars.Printer):
             table.add_column(column, justify="right")
         for case in cases:
             table.add_row(_title(case), *_figures(case))
-        self.console.print(table)
+        fitting.show(self.console, table)
         self._line("Times are divided by that without forwarding; twins: the best of its windows.")
         self._line(f"real: processes, {first['forwarders']} forwarders, schedulers, network ({first['network']}); "
                    f"modelled by delays: data servers ({first['disk']})")
@@ -44,7 +44,7 @@ def _title(case: dict[str, Any]) -> str:
 
 def _figures(case: dict[str, Any]) -> list[str]:
     lines = case["lines"]
-    return [f"{_of(lines, 'no forwarding', 'seconds'):.3f}", *_ratios(lines, "seconds"),
+    return [quantity.three(_of(lines, "no forwarding", "seconds")), *_ratios(lines, "seconds"),
             f"{_of(lines, 'adaptive', 'seconds') / _of(lines, 'no forwarding', 'seconds'):.2f}",
             *(_ratios(lines, "simulated") if all(line["simulated"] for line in lines) else ["–"] * 4)]
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from tailrace import quantity
 from tailrace.bench import command, steal
 
-from . import bench_variables
+from . import bench_variables, fitting
 
 if TYPE_CHECKING:
     from tailrace.bench.pattern import Settings
@@ -57,10 +57,10 @@ class Printer:
         shown = list(point["series"].items())
         shown += [(rung["name"], rung["series"]) for rung in ablation]
         self._lines(["", *about(point)])
-        self.console.print(table(shown, self.console.width))
+        fitting.show(self.console, table(shown, self.console.width))
         self._lines([*_missing(shown), *_notes(shown)])
         if any(len(run.get("per_variable", [])) > 1 for _, one in shown for run in one.get("runs", [])[:1]):
-            self.console.print(bench_variables.table(shown))
+            fitting.show(self.console, bench_variables.table(shown))
 
     def left(self, words: str, paths: Sequence[object]) -> None:
         """Prints what the runs have left."""
@@ -69,6 +69,8 @@ class Printer:
     def conclude(self, document: dict[str, Any]) -> None:
         """Prints the conclusions."""
         lines = [conclusion(document), ablation(document), prediction(document, self._settings), *doubts(document)]
+        if document.get("quick"):
+            lines.append("These were tiny runs, to see that it works: the figures say nothing.")
         self._lines(["", *(line for line in lines if line)])
 
     def _lines(self, lines: Sequence[str]) -> None:
@@ -136,14 +138,15 @@ def _row(title: str, one: _Series) -> dict[str, str]:
     summary = one["summary"]
     total = summary["total"]
     around = max(total["median"] - total["ci_low"], total["ci_high"] - total["median"])
-    digits = _digits(total["median"])
+    digits = quantity.decimals(total["median"])
     cells = {"total s": f"{total['median']:.{digits}f}", "± CI": f"{around:.{digits}f}",
              "least … most": f"{total['least']:.{digits}f} … {total['most']:.{digits}f}"}
-    for name, key, factor, places in (
-            ("/ limit", "to_limit", 1, 3), ("compute\nslowed %", "slowdown", 100, 1), ("waiting\ns", "waiting", 1, 4),
-            ("OO %", "overlap", 100, 1), ("peak\nMiB", "peak_memory", 1 / _MIB, 0)):
+    for name, key, form in (
+            ("/ limit", "to_limit", quantity.three), ("compute\nslowed %", "slowdown", quantity.percent),
+            ("waiting\ns", "waiting", quantity.three), ("OO %", "overlap", quantity.percent),
+            ("peak\nMiB", "peak_memory", lambda bytes_: f"{bytes_ / _MIB:.0f}")):
         if key in summary and (title != "none" or key == "peak_memory"):
-            cells[name] = f"{factor * summary[key]['median']:.{places}f}"
+            cells[name] = form(summary[key]["median"])
     if "cache_misses" in summary:
         cells["cache\nmisses"] = _number(summary["cache_misses"]["median"])
     if one.get("deviation") is not None:
@@ -151,7 +154,7 @@ def _row(title: str, one: _Series) -> dict[str, str]:
         if "predicted_interval" in one:
             low, high = one["predicted_interval"]
             cells["predicted\ns"] += f" ({low:.{digits}f} … {high:.{digits}f})"
-        cells["off\n%"] = f"{100 * one['deviation']:+.1f}"
+        cells["off\n%"] = quantity.percent(one["deviation"], "+")
     return cells
 
 
@@ -272,11 +275,6 @@ def doubts(document: dict[str, Any]) -> list[str]:
 def _number(count: float) -> str:
     """12345 → "12k"."""
     return f"{count:.0f}" if count < 1e4 else f"{count / 1e3:.0f}k" if count < 1e7 else f"{count / 1e6:.0f}M"
-
-
-def _digits(seconds: float) -> int:
-    """Returns the decimals that show at least three digits."""
-    return 3 if seconds >= 0.1 else 4 if seconds >= 0.01 else 5
 
 
 def _distance(ratio: float) -> float:

@@ -1,8 +1,8 @@
 """`tailrace demo`: computes a tsunami, writes it with and without tailrace, and shows the difference.
 
 It combines its neighbours: demo_runs.py runs the solver, demo_numbers.py computes figures from its reports,
-demo_table.py and demo_plot.py show them, demo_check.py reads the files back. It removes only an earlier
-demonstration's files.
+demo_table.py, demo_plot_*.py and demo_page.py show them, demo_check.py reads the files back. It removes only an
+earlier demonstration's files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pathlib
 import time
 from typing import Any
 
-from . import demo_check, demo_numbers, demo_runs, demo_table, output
+from . import demo_check, demo_numbers, demo_page, demo_runs, demo_table, output
 
 
 def register(subparsers: Any) -> None:
@@ -59,8 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
         shown = {kind: demo_numbers.typical([one[kind] for one in rounds]) for kind in demo_numbers.KINDS}
         last = rounds[-1]["tailrace"]
         demo_table.show(numbers, last["description"])
-        _pictures(arguments.dir, last, shown)
+        _pictures(arguments.dir, last, shown, f"C/W = {demo_table.ratio(numbers)}", arguments.quick)
         checks = demo_check.check(last)
+        report = demo_page.write(arguments.dir, numbers, last["description"], last["files"], checks, arguments.quick)
         _print_files(arguments.dir, last, rounds[-1]["hdf5"] if arguments.keep else None, checks)
         seconds = time.monotonic() - begin
         if arguments.json:
@@ -69,6 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
         output.complain(str(error))
         return 1
     print(f"{seconds:.0f} s, {len(rounds)} of {settings.rounds} rounds")
+    if arguments.quick:
+        print(demo_page.QUICK)
+    print(f"report:   {report}")
     return 0
 
 
@@ -78,11 +82,12 @@ def _rounds(text: str) -> int:
     raise argparse.ArgumentTypeError(f"expected 1 to 1000 rounds, found {text!r}")
 
 
-def _pictures(directory: pathlib.Path, last: dict[str, Any], shown: dict[str, dict[str, Any]]) -> None:
+def _pictures(directory: pathlib.Path, last: dict[str, Any], shown: dict[str, dict[str, Any]], ratio: str,
+              quick: bool) -> None:
     from . import demo_plot_time, demo_plot_wave  # here: matplotlib imports slowly
 
     demo_plot_wave.draw(directory / "wave.png", last, demo_runs.SOURCE)
-    demo_plot_time.draw(directory / "timelines.png", shown["hdf5"], shown["tailrace"])
+    demo_plot_time.draw(directory / "timelines.png", shown["hdf5"], shown["tailrace"], ratio, quick)
 
 
 def _print_files(directory: pathlib.Path, last: dict[str, Any], synchronous: dict[str, Any] | None,
@@ -102,5 +107,6 @@ def _write_json(file: pathlib.Path, directory: pathlib.Path, numbers: demo_numbe
                 checks: list[str], seconds: float) -> None:
     document = {**dataclasses.asdict(numbers), "conclusion": demo_table.conclusion(numbers),
                 "description": last["description"], "files": last["files"], "checks": checks,
-                "pictures": [str(directory / "wave.png"), str(directory / "timelines.png")], "seconds": seconds}
+                "pictures": [str(directory / "wave.png"), str(directory / "timelines.png")],
+                "report": str(directory / "report.html"), "seconds": seconds}
     file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
+from tailrace.pictures import style
 
 Interval = tuple[float, float]  # begin and length, seconds
 
@@ -61,8 +62,9 @@ def writing(report: dict[str, Any]) -> list[tuple[float, float, float]]:
     return shares
 
 
-def draw(file: pathlib.Path, synchronous: dict[str, Any], tailrace: dict[str, Any]) -> None:
-    """Draws both runs into `file`."""
+def draw(file: pathlib.Path, synchronous: dict[str, Any], tailrace: dict[str, Any], ratio: str,
+         quick: bool = False) -> None:
+    """Draws both runs into `file`; `ratio` is C/W as measured."""
     figure = Figure(figsize=(13, 7), layout="constrained")
     axes = figure.subplot_mosaic([["whole", "whole"], ["part", "waits"]], width_ratios=(1.75, 1),
                                  height_ratios=(1, 1.3))
@@ -74,7 +76,9 @@ def draw(file: pathlib.Path, synchronous: dict[str, Any], tailrace: dict[str, An
         Patch(facecolor=_WAIT["facecolors"], label="program waits for output"),
         Patch(label="tailrace writes meanwhile (height: share of the time)", **_WRITER),
     ], loc="outside lower center", ncols=3, frameon=False)
-    figure.suptitle("The same computation, written synchronously and through tailrace", fontweight="bold")
+    figure.suptitle(f"The same computation, written synchronously and through tailrace; {ratio}", fontweight="bold")
+    if quick:
+        style.watermark(figure)
     figure.savefig(file, dpi=110)
 
 

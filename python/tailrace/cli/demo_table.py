@@ -11,10 +11,13 @@ from collections.abc import Callable
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from tailrace import quantity
 
+from . import fitting
 from .demo_numbers import KINDS, TITLES, Numbers, Spread, Way
 
 _MIB = 1024.0 * 1024.0
+_WIDE = 100  # columns from which a spread fits beside its median
 _Cell = Callable[[Way], str]
 
 
@@ -22,33 +25,43 @@ def show(numbers: Numbers, description: str) -> None:
     """Prints everything; `description` is tailrace's own description of the writer."""
     # Without a terminal the width is not limited, and a table that wraps is not readable.
     console = Console(width=None if sys.stdout.isatty() else 118, highlight=False)
-    console.print(_table(numbers))
+    fitting.show(console, _table(numbers, spread_below=console.width < _WIDE))
     for line in (*basis(numbers), f"tailrace: {description}", "", conclusion(numbers), *doubts(numbers), ""):
         console.print(line, markup=False, soft_wrap=True)
 
 
-def _table(numbers: Numbers) -> Table:
+def rows(numbers: Numbers) -> list[tuple[str, list[str]]]:
+    """Returns the rows: a name, and a cell for each way."""
     n = numbers.outputs
     # A run without output is the reference of the others, so some rows do not apply to it.
-    rows: list[tuple[str, bool, _Cell]] = [
+    made: list[tuple[str, bool, _Cell]] = [
         ("time in total, s", True, lambda way: _spread(way.total)),
         ("  computing, s", True, lambda way: _spread(way.computing)),
         ("  waiting for output, s", False, lambda way: _spread(way.waiting)),
-        ("  waiting an output, ms", False, lambda way: f"{1e3 * way.waiting.median / n:.2f}"),
+        ("  waiting an output, ms", False, lambda way: quantity.three(1e3 * way.waiting.median / n)),
         ("total / limit", False, lambda way: _spread(way.to_limit)),
         ("computing slowed by, %", False, lambda way: _spread(way.slowdown, 100, 1)),
         ("output overlap OO, %", False, lambda way: _spread(way.overlap, 100, 1) if way.overlap else "–"),
-        ("peak memory of the process, MiB", True, lambda way: f"{way.resident / _MIB:.0f}"),
+        ("peak memory, MiB", True, lambda way: f"{way.resident / _MIB:.0f}"),
         ("  held by tailrace, MiB", True, _held),
     ]
-    title = (f"{n} outputs of {numbers.bytes_per_output / _MIB:.1f} MiB; "
-             + ("median (least … most) of " if numbers.rounds > 1 else "") + _rounds(numbers.rounds))
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    return [(name, ["–" if kind == "none" and not of_none else cell(numbers.ways[kind]) for kind in KINDS])
+            for name, of_none, cell in made]
+
+
+def title(numbers: Numbers) -> str:
+    """Says of what the rows are."""
+    return (f"{numbers.outputs} outputs of {quantity.format_size(numbers.bytes_per_output)}; "
+            + ("median (least … most) of " if numbers.rounds > 1 else "") + _rounds(numbers.rounds))
+
+
+def _table(numbers: Numbers, spread_below: bool) -> Table:
+    table = Table(title=title(numbers), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     table.add_column("")
     for kind in KINDS:
         table.add_column(TITLES[kind], justify="right", no_wrap=True)
-    for name, of_none, cell in rows:
-        table.add_row(name, *("–" if kind == "none" and not of_none else cell(numbers.ways[kind]) for kind in KINDS))
+    for name, cells in rows(numbers):
+        table.add_row(name, *(cell.replace(" (", "\n(") if spread_below else cell for cell in cells))
     return table
 
 
@@ -58,8 +71,10 @@ def _held(way: Way) -> str:
     return f"{way.held / _MIB:.1f} of {way.budget / _MIB:.1f}"
 
 
-def _spread(value: Spread, factor: float = 1, digits: int = 2) -> str:
-    median, least, most = (f"{factor * x:.{digits}f}" for x in (value.median, value.least, value.most))
+def _spread(value: Spread, factor: float = 1, most: int | None = None) -> str:
+    places = quantity.decimals(factor * value.median)
+    places = places if most is None else min(places, most)
+    median, least, most = (f"{factor * x:.{places}f}" for x in (value.median, value.least, value.most))
     return median if least == most else f"{median} ({least} … {most})"
 
 
@@ -72,11 +87,18 @@ def basis(numbers: Numbers) -> list[str]:
     n, c, w = numbers.outputs, numbers.compute_per_output, numbers.write_per_output
     rate = numbers.bytes_per_output / w / 1e9 if w > 0 else float("inf")
     return [
-        f"limit: C + W + (n − 1)·max(C, W) = {numbers.limit:.3f} s, which no schedule beats on one device",
-        f"  C = {1e3 * c:.2f} ms: computing without output / n (C/W = {c / w if w > 0 else float('inf'):.2f})",
-        f"  W = {1e3 * w:.2f} ms: waiting of the synchronous run / n, n = {n}, {rate:.2f} GB/s",
+        f"limit: C + W + (n − 1)·max(C, W) = {quantity.three(numbers.limit)} s, which no schedule beats on one "
+        "device",
+        f"  C = {quantity.three(1e3 * c)} ms: computing without output / n (C/W = {ratio(numbers)})",
+        f"  W = {quantity.three(1e3 * w)} ms: waiting of the synchronous run / n, n = {n}, {rate:.2f} GB/s",
         f"  synchronous: {numbers.written_by}",
     ]
+
+
+def ratio(numbers: Numbers) -> str:
+    """Returns C/W as measured."""
+    w = numbers.write_per_output
+    return quantity.three(numbers.compute_per_output / w) if w > 0 else "∞"
 
 
 def conclusion(numbers: Numbers) -> str:

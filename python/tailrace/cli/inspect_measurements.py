@@ -12,7 +12,7 @@ import pathlib
 from typing import Any
 
 from tailrace import files, iterations
-from tailrace.quantity import format_size, format_time
+from tailrace.quantity import format_size, format_time, three
 
 from . import inspect_files, inspect_iterations, output
 
@@ -167,7 +167,7 @@ def _count_row(variable: dict[str, Any]) -> list[Any]:
 def _filtered_row(variable: dict[str, Any]) -> list[Any]:
     before, stored = variable["bytes_filtered"], variable["bytes_stored"]
     return [variable["name"], *(variable[f"chunks_{key}"] for key in ("filtered", "relaxed", "skipped")),
-            format_size(before), format_size(stored), f"{before / stored:.2f}" if stored else "-"]
+            format_size(before), format_size(stored), three(before / stored) if stored else "-"]
 
 
 def _time_rows(variable: dict[str, Any]) -> list[list[Any]]:

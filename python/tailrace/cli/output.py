@@ -44,10 +44,12 @@ def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from . import fitting
+
     table = Table(*columns, box=box.SIMPLE_HEAD)
     for row in rows:
         table.add_row(*map(Text, row))  # as Text, since names may look like markup
-    Console().print(table)
+    fitting.show(Console(), table)
 
 
 def size(count: int) -> str:

@@ -21,7 +21,8 @@ def draw(result: Result) -> Figure:
     columns: Any = figure.subplots(1, 2)
     bars.draw(columns[0], _bars(result, "to_limit"), "total / limit", mark=1.0)
     bars.draw(columns[1], _bars(result, "slowdown"), "slow-down of the computation, %", form="{:.1f}", names=False)
-    figure.suptitle("What each part is worth")
+    point = numbers.only_point(result)
+    figure.suptitle("What each part is worth" + (f", at C/W {numbers.label(point)}" if point else ""))
     columns[0].set_title("dashed: the limit; dark: tailrace by default", color="0.25", fontsize=8)
     figure.supxlabel(f"error bars: {numbers.interval(result)}", color="0.25", fontsize=8)
     return figure

@@ -12,6 +12,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from tailrace import quantity
 
 from . import numbers, style
 from .fault import PictureError
@@ -61,7 +62,8 @@ def alt(result: Result) -> str:
     """Describes the picture in text, for readers who cannot see it."""
     points = numbers.points(result)
     names = ", ".join(numbers.writers(result))
-    return (f"Total time against C/W from {numbers.asked(points[0]):g} to {numbers.asked(points[-1]):g} for {names}, "
+    ends = f"{numbers.ratio(points[0]):.3g} to {numbers.ratio(points[-1]):.3g}"
+    return (f"Total time against C/W from {ends} for {names}, "
             "with the models and the limit; below, the same divided by the limit, and the deviation of the "
             "prediction. "
             "The table below has the figures.")
@@ -70,9 +72,11 @@ def alt(result: Result) -> str:
 def _title(result: Result) -> str:
     settings = result.get("settings") or {}
     count, size = settings.get("iterations"), settings.get("bytes")
+    points = numbers.points(result)
+    measured = f"C/W, measured from {numbers.ratio(points[0]):.3g} to {numbers.ratio(points[-1]):.3g}"
     if not count or not size:
-        return "Total time against C/W"
-    return f"Total time of {count} iterations of {size / 2**20:g} MiB against C/W"
+        return f"Total time against {measured}"
+    return f"Total time of {count} iterations of {size / 2**20:g} MiB against {measured}"
 
 
 def _lines(points: list[dict[str, Any]]) -> tuple[dict[str, Line], dict[str, str]]:
@@ -212,5 +216,6 @@ def _draw_deviations(axes: Axes, result: Result, looks: dict[str, style.Look]) -
     axes.grid(True)
     axes.set_ylabel("measured −\npredicted, %")
     worst, name, at, _, _ = numbers.deviations(result)[0]
-    axes.set_title(f"largest deviation of the prediction: {100 * worst:+.1f} % ({name}, C/W {at:g}); dashed: "
-                   f"±{_BAND:.0f} %", color="0.25", fontsize=8)
+    off = quantity.percent(worst, "+")
+    axes.set_title(f"largest deviation of the prediction: {off} % ({name}, C/W {at:.3g}); dashed: ±{_BAND:.0f} %",
+                   color="0.25", fontsize=8)

@@ -111,21 +111,30 @@ def _timeline(traces: Sequence[Source], window: Window) -> Picture:
     run = trace.read([(source.path, source.data) for source in traces])
     with style.applied():
         figure = timeline.draw(run, window.begin, window.end)
+        if any(source.quick for source in traces):
+            style.watermark(figure)
     return Picture("timeline", _stem(traces[0].path), figure, timeline.alt(run))
 
 
 def _draw(source: Source, kind: str) -> Picture:
     with style.applied():
-        if kind == "tiles":
-            return Picture(kind, _stem(source.path), tiles.draw(source.data), tiles.alt(source.data))
-        if kind == "busy":
-            return Picture(kind, _stem(source.path), busy.draw(source.data), busy.alt(source.data))
-        if kind == "sizes":
-            run = source.data
-            return Picture(kind, _stem(source.path), sizes.draw(run.name, run.files), sizes.alt(run.files))
-        drawer = {"curve": curve, "ablation": ablation, "peers": peers, "requests": requests,
-                  "schedulers": schedulers}[kind]
-        return Picture(kind, _stem(source.path), drawer.draw(source.data), drawer.alt(source.data))
+        picture = _drawn(source, kind)
+        if source.quick:
+            style.watermark(picture.figure)
+        return picture
+
+
+def _drawn(source: Source, kind: str) -> Picture:
+    if kind == "tiles":
+        return Picture(kind, _stem(source.path), tiles.draw(source.data), tiles.alt(source.data))
+    if kind == "busy":
+        return Picture(kind, _stem(source.path), busy.draw(source.data), busy.alt(source.data))
+    if kind == "sizes":
+        run = source.data
+        return Picture(kind, _stem(source.path), sizes.draw(run.name, run.files), sizes.alt(run.files))
+    drawer = {"curve": curve, "ablation": ablation, "peers": peers, "requests": requests,
+              "schedulers": schedulers}[kind]
+    return Picture(kind, _stem(source.path), drawer.draw(source.data), drawer.alt(source.data))
 
 
 def _stem(path: pathlib.Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from tailrace import quantity
 from tailrace.bench import steal
 
-from . import tables
+from . import frame
 from .fault import PictureError
 
 Study = dict[str, Any]
@@ -74,7 +74,7 @@ def facts(study: Study) -> str:
              machine.get("kernel")]
     work = [f"{settings[key]} {key}" for key in ("processes", "iterations") if key in settings]
     rate = settings.get("load_bytes_per_second")
-    return tables.facts([("command", study.get("command")), ("made", study.get("created")),
+    return frame.facts([("command", study.get("command")), ("made", study.get("created")),
                          ("tailrace", study.get("tailrace")),
                          ("machine", ", ".join(str(one) for one in parts if one)), ("work", ", ".join(work)),
                          ("fio wrote", quantity.format_rate(rate) if isinstance(rate, (int, float)) else None)])
@@ -85,9 +85,9 @@ def table(study: Study) -> str:
     rows = []
     for cell in study["cells"]:
         less = f"{100 * cell['chunks_less'] / cell['chunks']:.0f}" if cell["chunks"] else "–"
-        rows.append(tables.row(cell["experiment"], [*(quantity.format_time(cell[key]) for key in _TIMES),
+        rows.append(frame.row(cell["experiment"], [*(quantity.format_time(cell[key]) for key in _TIMES),
                                                     *(quantity.format_rate(cell[key]) for key in _RATES), less]))
-    return tables.table(["", *_COLUMNS], rows,
+    return frame.table(["", *_COLUMNS], rows,
                         "Write times of the processes as the simulation sees them; a phase lasts from the first "
                         "process's begin to the last one's end. Throughput: all bytes by that time, and by the time "
                         "of the whole run")

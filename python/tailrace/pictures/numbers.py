@@ -52,15 +52,15 @@ def ratio(point: dict[str, Any]) -> float:
 
 
 def asked(point: dict[str, Any]) -> float:
-    """Returns C/W as requested, the label of figures."""
+    """Returns C/W as requested."""
     wanted = point.get("c_over_w_asked")
     return ratio(point) if wanted is None else float(wanted)
 
 
 def label(point: dict[str, Any]) -> str:
-    """Returns C/W for tables and sentences: as requested, and as measured if that is far off."""
+    """Returns C/W for titles, tables and sentences: as measured, and as requested if that is far off."""
     off = ratio(point) / asked(point) if asked(point) > 0 else 1.0
-    return f"{asked(point):g}" if 0.8 < off < 1.25 else f"{asked(point):g} (measured {ratio(point):.3g})"
+    return f"{ratio(point):.3g}" if 0.8 < off < 1.25 else f"{ratio(point):.3g} (asked: {asked(point):.3g})"
 
 
 def points(result: Result) -> list[dict[str, Any]]:
@@ -100,10 +100,10 @@ def measured(result: Result, name: str) -> Iterator[tuple[dict[str, Any], dict[s
 
 def deviations(result: Result) -> list[tuple[float, str, float, float, float]]:
     """Returns (deviation, series, C/W, predicted, measured) for every prediction, the largest deviation first."""
-    every = [(name, asked(point), series) for name in writers(result) for point, series in measured(result, name)]
+    every = [(name, ratio(point), series) for name in writers(result) for point, series in measured(result, name)]
     single = only_point(result)
     if single is not None:
-        every += [(rung["name"], asked(single), rung["series"]) for rung in result.get("ablation") or []]
+        every += [(rung["name"], ratio(single), rung["series"]) for rung in result.get("ablation") or []]
     found = []
     for name, at, series in every:
         off, predicted = series.get("deviation"), series.get("predicted_seconds")

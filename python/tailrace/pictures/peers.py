@@ -25,7 +25,7 @@ def draw(result: Result) -> Figure:
         bars.draw(grid[0][k], limits[k], "total / limit", mark=1.0, names=k == 0, most=bars.most(limits, 1.0))
         bars.draw(grid[1][k], waits[k], "waiting for output, s", form="{:#.3g}", names=k == 0,
                   most=bars.most(waits))
-        grid[0][k].set_title(f"C/W = {numbers.asked(point):g}", fontweight="bold")
+        grid[0][k].set_title(f"C/W = {numbers.label(point)}", fontweight="bold")
     figure.supxlabel(f"error bars: {numbers.interval(result)}", color="0.25", fontsize=8)
     figure.suptitle("Total time and waiting, side by side (dashed: the limit)")
     return figure
@@ -36,7 +36,7 @@ def alt(result: Result) -> str:
     said = []
     for point in numbers.points(result):
         rows = [f"{bar.name} {bar.value.median:.2f}" for bar in _bars(point, order(result), "to_limit") if bar.value]
-        said.append(f"at C/W {numbers.asked(point):g}: " + ", ".join(rows))
+        said.append(f"at C/W {numbers.label(point)}: " + ", ".join(rows))
     return "Bars of total by limit for each peer, " + "; ".join(said) + ". Below, the time spent waiting for output."
 
 

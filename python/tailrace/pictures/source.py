@@ -35,6 +35,14 @@ class Source:
     data: Any
     study: jitter.Study | None = None
 
+    @property
+    def quick(self) -> bool:
+        """Returns True if it comes from a quick run, which measures nothing."""
+        document = self.study or self.data
+        if self.kind == "trace":
+            document = document.get("otherData")
+        return isinstance(document, dict) and document.get("quick") is True
+
 
 def read(path: pathlib.Path) -> Source:
     """Reads and checks one file."""

@@ -5,8 +5,7 @@ Makes text, and escapes all words from files. A dash stands for what was not mea
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from tailrace.files import File
 
 from . import numbers, peers, words
 from .busy import Run as Iterations
+from .frame import facts, group, row, table, text
 from .numbers import Result, Value
 from .write_times import Run
 
@@ -27,38 +27,9 @@ _FITS = {"write_regression": "W by regression (synchronous writes)",
          "request": "req, to submit a request", "copy": "copy of an iteration's bytes"}
 
 
-def text(value: object) -> str:
-    """Escapes text for HTML."""
-    return html.escape(str(value))
-
-
-def table(columns: Sequence[str], rows: Iterable[str], caption: str) -> str:
-    """Returns a table; `row` or `group` make its `rows`. Numbers are right-aligned, the first column left-aligned."""
-    # A unit stays beside its name.
-    heads = "".join(f'<th scope="col">{text(column).replace(", ", ",&nbsp;")}</th>' for column in columns)
-    return (f'<div class="wide"><table><caption>{text(caption)}</caption><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>")
-
-
-def row(name: object, cells: Iterable[object]) -> str:
-    """One line of figures."""
-    return f'<tr><th scope="row">{text(name)}</th>' + "".join(f"<td>{text(cell)}</td>" for cell in cells) + "</tr>"
-
-
-def group(name: str, columns: int) -> str:
-    """A heading inside a table."""
-    return f'<tr class="group"><th scope="rowgroup" colspan="{columns}">{text(name)}</th></tr>'
-
-
 def _failed(name: str, why: object, columns: int) -> str:
     said = f"could not run: {text(why)}"
     return f'<tr><th scope="row">{text(name)}</th><td class="why" colspan="{columns}">{said}</td></tr>'
-
-
-def facts(pairs: Iterable[tuple[str, object]]) -> str:
-    """Returns a list of what ran where."""
-    items = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in pairs if value)
-    return f'<dl class="facts">{items}</dl>'
 
 
 def of_result(result: Result) -> list[str]:
@@ -129,27 +100,31 @@ def _series(name: str, point: dict[str, Any] | None, series: dict[str, Any], col
     cells: list[object] = [
         _digits(total.median), f"{_digits(total.low)} … {_digits(total.high)}",
         f"{_digits(total.least)} … {_digits(total.most)}",
-        _NONE if idle else _cell(numbers.to_limit(point, series), "{:.3f}"),
-        _NONE if idle else _cell(numbers.value(series, "waiting"), "{:#.3g}"),
-        _NONE if idle or name == "sync" else _cell(numbers.value(series, "overlap"), "{:.1f}", 100),
-        _NONE if idle else _cell(numbers.value(series, "slowdown"), "{:+.1f}", 100)]
+        _NONE if idle else _cell(numbers.to_limit(point, series), _digits),
+        _NONE if idle else _cell(numbers.value(series, "waiting"), _digits),
+        _NONE if idle or name == "sync" else _cell(numbers.value(series, "overlap"), quantity.percent),
+        _NONE if idle else _cell(numbers.value(series, "slowdown"), _signed)]
     if columns.predicted:
-        cells += [_digits(predicted), f"{100 * (total.median / predicted - 1):+.1f}"] if predicted else [_NONE, _NONE]
+        cells += [_digits(predicted), _signed(total.median / predicted - 1)] if predicted else [_NONE, _NONE]
     cells.append(quantity.format_size(round(memory.median)) if memory else _NONE)
     if columns.lines:
         cells.append(series.get("user_lines") or _NONE)
     return row(name, cells)
 
 
-def _cell(value: Value | None, form: str, factor: float = 1.0) -> str:
-    return _NONE if value is None else form.format(factor * value.median)
+def _cell(value: Value | None, form: Callable[[float], str]) -> str:
+    return _NONE if value is None else form(value.median)
+
+
+def _signed(share: float) -> str:
+    return quantity.percent(share, "+")
 
 
 def _deviations(result: Result) -> str:
     worst: dict[str, tuple[float, str, float, float, float]] = {}
     for one in numbers.deviations(result):
         worst.setdefault(one[1], one)
-    rows = [row(name, [f"{at:g}", _digits(predicted), _digits(measured), f"{100 * deviation:+.1f}"])
+    rows = [row(name, [f"{at:.3g}", _digits(predicted), _digits(measured), _signed(deviation)])
             for deviation, name, at, predicted, measured in worst.values()]
     return table(["writer", "C/W", "predicted, s", "measured, s", "off, %"], rows,
                  "Largest deviation of the measured total from its prediction, for each writer that a model speaks "
@@ -165,26 +140,27 @@ def _copies(result: Result) -> str:
         cells = [_digits(one.limit), _digits(one.with_copies), f"{one.saved:#.3g}", f"{share:.1f}"]
         if measured:
             cells.append(_NONE if one.measured is None else f"{one.measured:+#.3g}")
-        rows.append(row(f"{one.at:g}", cells))
+        rows.append(row(f"{one.at:.3g}", cells))
     return table(["C/W", "limit, s", "limit with copies, s", "saved without copies, s", "saved, % of the limit",
                   *(["measured: write − best of alloc and borrow, s"] if measured else [])], rows,
                  "What alloc/commit and borrow save")
 
 
 def _shields(result: Result) -> list[str]:
-    """Returns the table by variable for tailrace's writers, if there are several variables or a run has them."""
+    """Returns the table by variable for tailrace's writers, if there are several variables or a run has them. `write`
+    copies: the program's memory is free at once."""
     rows = []
     columns = 4
     for point in numbers.points(result):
         for name, series in point["series"].items():
             gathered: dict[str, dict[str, list[float]]] = {}
-            for run in series.get("runs") or [] if peers.ours(name) else []:
+            for run in series.get("runs") or [] if peers.ours(name) and not name.endswith("write") else []:
                 for variable in run.get("per_variable") or []:
                     kept = gathered.setdefault(str(variable.get("name")), {})
                     for key in ("pst_seconds", "write_seconds", "excess_seconds"):
                         kept.setdefault(key, []).extend(one for one in variable.get(key) or [] if one is not None)
             if gathered:
-                rows.append(group(f"C/W {numbers.asked(point):g}, {name}", columns))
+                rows.append(group(f"C/W {numbers.label(point)}, {name}", columns))
             rows += [row(variable, [_middle(kept["pst_seconds"]), _middle(kept["write_seconds"]),
                                     _digits(max(kept["excess_seconds"])) if kept["excess_seconds"] else _NONE])
                      for variable, kept in gathered.items()]
@@ -196,8 +172,7 @@ def _middle(values: list[float]) -> str:
 
 
 def _digits(value: float) -> str:
-    """Returns four significant digits, with zeros at the end, so that columns compare."""
-    return f"{value:#.4g}".rstrip(".")
+    return quantity.three(value)
 
 
 def _measured(result: Result) -> str:

@@ -74,6 +74,8 @@ def alt(trace: Trace) -> str:
             f"{quantity.format_time(waits)} waiting")
     if not trace.blocks:
         return said + "; when blocks were written is not in the trace, only in that of the library."
+    if not known:
+        return said + "; the memory of its blocks was free at once."
     return (said + f"; {len(late)} of {len(known)} blocks were written later than their memory was needed again"
             + (f", at most by {quantity.format_time(max(shield.excess for shield in late))}." if late else "."))
 

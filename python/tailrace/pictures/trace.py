@@ -17,9 +17,10 @@ from .fault import PictureError
 VERSION = 1
 PROGRAM = ("compute", "handover", "wait")
 _BLOCK = ("queued", "writing")
-# Hand-overs of memory into which the program computes again. Committed memory belongs to the pool: the next block has
-# other memory.
-_GIVES = ("write", "borrow", "sync")
+# Hand-overs of memory into which the program computes again, and which is not free before it is written. `write`
+# copies: the program's memory is free when it returns. Committed memory belongs to the pool: the next block has other
+# memory.
+_GIVES = ("borrow", "sync")
 
 
 @dataclass(frozen=True)

@@ -60,14 +60,14 @@ def _setting(result: Result) -> str:
     text = f"{settings['iterations']} iterations of {size} each were computed and written"
     text += f" to {places}" if places else ""
     if points:
-        ends = sorted({numbers.asked(point) for point in points})
-        text += f"; C/W {ends[0]:g}" + (f" to {ends[-1]:g}" if len(ends) > 1 else "")
+        ends = sorted({numbers.ratio(point) for point in points})
+        text += f"; C/W {ends[0]:.3g}" + (f" to {ends[-1]:.3g}" if len(ends) > 1 else "")
     return text + (f", W = {quantity.format_time(w)} an iteration." if w else ".")
 
 
 def _nearest(result: Result) -> dict[str, Any]:
     """Returns the point nearest to C = W, where the gain is largest."""
-    return min(numbers.points(result), key=lambda point: abs(math.log(max(numbers.asked(point), 1e-9))))
+    return min(numbers.points(result), key=lambda point: abs(math.log(max(numbers.ratio(point), 1e-9))))
 
 
 def _best(point: dict[str, Any], mine: bool) -> tuple[str, numbers.Value] | None:
@@ -129,7 +129,7 @@ def _least_waiting(result: Result) -> list[str]:
                  if (found := numbers.value(series, "waiting")) is not None}
         least = min(waits, key=lambda name: waits[name], default=None)
         if least is not None and not peers.ours(least):
-            ahead.append(f"{least} at C/W {numbers.asked(point):g}")
+            ahead.append(f"{least} at C/W {numbers.label(point)}")
     return [f"Some peer waits less for output than tailrace: {', '.join(ahead)}." if ahead else
             "No peer waits less for output than tailrace."]
 
@@ -151,7 +151,7 @@ def _prediction(result: Result) -> list[str]:
         return []
     deviation, name, at, predicted, measured = found[0]
     text = (f"The largest deviation of the {len(found)} predictions is {100 * deviation:+.1f} % ({name} at C/W "
-            f"{at:g}: "
+            f"{at:.3g}: "
             f"predicted {quantity.format_time(predicted)}, measured {quantity.format_time(measured)})")
     return [text + ("." if abs(deviation) <= PROMISED else
                     f": more than the {100 * PROMISED:.0f} % that it is to keep.")]
@@ -168,7 +168,7 @@ def _doubts(result: Result) -> list[str]:
             if series.get("error"):
                 failed[name] = str(series["error"])
             elif total is not None and total.most - total.least > _SPREAD * total.median:
-                wide.append((100 * (total.most - total.least) / total.median, name, numbers.asked(point)))
+                wide.append((100 * (total.most - total.least) / total.median, name, numbers.ratio(point)))
             by_limit = numbers.to_limit(point, series) if name != "none" else None
             if by_limit is not None and by_limit.median < 1 - _BELOW:
                 below[name] = None
@@ -181,7 +181,7 @@ def _doubts(result: Result) -> list[str]:
         spread, name, at = max(wide)
         said.append(f"The runs of {len(wide)} of the series spread by more than {100 * _SPREAD:.0f} % of their "
                     "median, "
-                    f"most those of {name} at C/W {at:g} ({spread:.0f} %): the machine or the storage was busy "
+                    f"most those of {name} at C/W {at:.3g} ({spread:.0f} %): the machine or the storage was busy "
                     "with something else.")
     said += steal.told(result.get("steal", {}))
     if int(result["settings"].get("repeats") or 0) < 3:
@@ -203,7 +203,7 @@ def copies(result: Result) -> list[Copy]:
                   if (total := numbers.value(point["series"].get(f"tailrace {verb}") or {}, "total")) is not None}
         without = [totals[verb] for verb in ("alloc", "borrow") if verb in totals]
         saved = totals["write"] - min(without) if without and "write" in totals else None
-        found.append(Copy(numbers.asked(point), best, limit, saved))
+        found.append(Copy(numbers.ratio(point), best, limit, saved))
     return found
 
 
@@ -218,7 +218,7 @@ def copying(result: Result) -> list[str]:
             f"{100 * share:.0f} % of W ({quantity.format_rate(size / w)})")
     worst = max(found, key=lambda one: one.saved / one.limit)
     most = (f"{quantity.format_time(worst.saved)} or {100 * worst.saved / worst.limit:.0f} % of the total, at "
-            f"C/W {worst.at:g}")
+            f"C/W {worst.at:.3g}")
     if share >= _NEAR:
         first = (f"{said}: storage is nearly as fast as memory here, and the copy is what remains of the cost of "
                  "output. "
