@@ -1,7 +1,7 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
 .PHONY: help demo setup build test test-slow bench bench-hdf5 bench-peers texture demo-openfoam fuzz soak mutants \
-  sanitizers docs format
+  sanitizers docs format wheel
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -17,6 +17,7 @@ help:
 	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for N minutes)"
 	@echo "make mutants put known faults into a copy, one at a time; the simulator must find each"
 	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
+	@echo "make wheel   build, then make a wheel that other machines can install, in build/wheels"
 	@echo "make docs    build, then build the documentation site into build/docs/html"
 	@echo "make format  lay out the C and C++ sources"
 	@echo "The first run installs Debian packages (with sudo if needed), HDF5 into .deps and a Python into .venv; after"
@@ -65,6 +66,9 @@ mutants: setup
 
 sanitizers: setup
 	@tools/sanitizers.sh
+
+wheel: build
+	@tools/wheel.sh
 
 docs: build
 	@tools/docs.sh

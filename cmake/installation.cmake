@@ -4,17 +4,17 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS tailrace EXPORT tailraceTargets LIBRARY DESTINATION lib COMPONENT library)
-set(tailrace_fortran_module OFF)
+set(tailrace_fortran_compiler "")
 if(TARGET tailrace_fortran)
-  set(tailrace_fortran_module ON)
+  set(tailrace_fortran_compiler "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
   install(TARGETS tailrace_fortran EXPORT tailraceTargets ARCHIVE DESTINATION lib COMPONENT library)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/bindings/fortran/include/ DESTINATION include/tailrace/fortran
           COMPONENT library FILES_MATCHING PATTERN "*.mod")
-  # For compilers that cannot read this one's modules.
-  install(FILES bindings/fortran/c_interface.f90 bindings/fortran/tailrace.f90 bindings/fortran/descriptors.c
-                bindings/fortran/tailrace_mpi.f90 bindings/fortran/mpi_calls.c
-          DESTINATION share/tailrace/fortran COMPONENT library)
 endif()
+# For compilers that cannot read this one's modules.
+install(FILES bindings/fortran/c_interface.f90 bindings/fortran/tailrace.f90 bindings/fortran/descriptors.c
+              bindings/fortran/tailrace_mpi.f90 bindings/fortran/mpi_calls.c
+        DESTINATION share/tailrace/fortran COMPONENT library)
 install(TARGETS tailrace_hdf5 LIBRARY DESTINATION lib/hdf5/plugin COMPONENT library)
 foreach(mpi IN LISTS TAILRACE_MPIS)
   if(TARGET tailrace_mpiio_${mpi})
@@ -26,6 +26,8 @@ if(TARGET tailrace-cube)
 endif()
 install(PROGRAMS tools/tailrace-run DESTINATION bin COMPONENT library)
 
+set(tailrace_plugin_folder lib/hdf5/plugin)
+set(tailrace_fortran_folder share/tailrace/fortran)
 install(EXPORT tailraceTargets NAMESPACE tailrace:: DESTINATION lib/cmake/tailrace COMPONENT library)
 configure_package_config_file(cmake/tailraceConfig.cmake.in ${PROJECT_BINARY_DIR}/tailraceConfig.cmake
                               INSTALL_DESTINATION lib/cmake/tailrace)

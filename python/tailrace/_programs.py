@@ -1,4 +1,4 @@
-"""Finds the programs that the package contains."""
+"""Finds the programs, and CMake's files, that the package contains."""
 
 from __future__ import annotations
 
@@ -13,3 +13,4 @@ def find(name: str) -> str | None:
 
 
 FOLDER = pathlib.Path(__file__).parent  #: of the package
+CMAKE = FOLDER / "cmake"  #: the folder of tailraceConfig.cmake

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import pytest
 import tailrace
 from conftest import REPOSITORY
 
@@ -42,3 +43,29 @@ def test_the_example(tmp_path):
     (tmp_path / "out").mkdir()
     subprocess.run([sys.executable, REPOSITORY / "examples/example.py"], cwd=tmp_path, check=True)
     subprocess.run([sys.executable, REPOSITORY / "examples/check.py", tmp_path], check=True)
+
+
+def test_cmake_finds_the_package():
+    said = subprocess.run([sys.executable, "-m", "tailrace.cli", "--cmake-dir"], check=True, capture_output=True,
+                          text=True).stdout
+    folder = pathlib.Path(said.strip())
+    assert (folder / "tailraceConfig.cmake").is_file() and (folder.parent / "include/tailrace/tailrace.h").is_file()
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+sys.modules["matplotlib"] = None
+import tailrace.cli
+sys.exit(tailrace.cli.main())
+"""
+
+
+@pytest.mark.parametrize("command", [("demo",), ("plot", "none.json"), ("report", "none.json"),
+                                     ("bench", "mpiio", "--plot", "a.png")])
+def test_pictures_without_matplotlib_say_what_to_install(command, tmp_path):
+    done = subprocess.run([sys.executable, "-c", WITHOUT_MATPLOTLIB, *command], cwd=tmp_path, capture_output=True,
+                          text=True)
+    assert done.returncode == 1
+    assert done.stderr == ("tailrace: pictures need matplotlib, which is not installed: run `pip install "
+                           "'tailrace[plots]'`\n")
+    assert not list(tmp_path.iterdir())

@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tailrace import _programs
+
 Report = dict[str, Any]  # the program's output: one JSON document
 
 _PLACE = pathlib.Path("build/release/bench/pattern/pattern")
@@ -60,17 +62,17 @@ class Program:
 
 
 def find(given: pathlib.Path | None = None) -> Program:
-    """Returns the program at `given` or where `make build` puts it; raises Failed, with what to do, if there is
-    none."""
+    """Returns the program at `given`, or that of the repository or of the package; raises Failed, with what to do, if
+    there is none."""
     return Program(locate("pattern", _PLACE, given, "--pattern"))
 
 
 def locate(name: str, place: pathlib.Path, given: pathlib.Path | None, option: str) -> pathlib.Path:
-    """Returns a file that a build makes: `given`, from the option `option`, or `place` in the repository; raises
-    Failed."""
+    """Returns a file that a build makes: `given`, from the option `option`, or `place` in the repository, or `name`
+    in the package; raises Failed."""
     # .venv is in the repository, which need not be the current directory.
     roots = [pathlib.Path(), pathlib.Path(sys.prefix).parent]
-    places = [given] if given else [root / place for root in roots]
+    places = [given] if given else [*(root / place for root in roots), _programs.FOLDER / name]
     for one in places:
         if one.is_file():
             return one.resolve()

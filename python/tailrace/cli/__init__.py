@@ -12,10 +12,12 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import tailrace
+from tailrace import _programs
 
-from . import output, usage
+from . import output, plots, usage
 
 # In the order of --help.
 COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "predict", "bench",
@@ -29,6 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(parsed.run(parsed))
     except tailrace.Error as error:
         output.complain(str(error))
+        return 1
+    except ModuleNotFoundError as error:
+        if not plots.is_missing(error):
+            raise
+        output.complain(plots.MISSING)
         return 1
     except BrokenPipeError:
         # The reader of the output, such as `head`, has gone. That is no error, but Python would report one at the
@@ -44,9 +51,20 @@ def parser() -> argparse.ArgumentParser:
     made = usage.Parser(
         prog="tailrace", description="Carries a program's output to storage while the program computes on.")
     made.add_argument("--version", action="version", version=f"tailrace {tailrace.__version__}")
+    made.add_argument("--cmake-dir", action=_CmakeFolder, nargs=0,
+                      help="print the folder for CMake's variable tailrace_DIR, for programs in C, C++ and Fortran")
     subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
         module = f"{__name__}.{name}"
         if importlib.util.find_spec(module) is not None:
             importlib.import_module(module).register(subparsers)
     return made
+
+
+class _CmakeFolder(argparse.Action):
+    """Prints where CMake's files are, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+                 option_string: str | None = None) -> None:
+        print(_programs.CMAKE)
+        parser.exit()

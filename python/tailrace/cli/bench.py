@@ -90,7 +90,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--trace", type=pathlib.Path, metavar="FILE",
         help="trace one more run, of the first tailrace writer, for Chrome and Perfetto")
     add("--json", metavar="FILE", help="write the result to FILE; - prints it instead of the tables")
-    add("--pattern", type=pathlib.Path, metavar="PATH", help="the program (default: where `make build` puts it)")
+    add("--pattern", type=pathlib.Path, metavar="PATH",
+        help="the program (default: that of the repository or of the package)")
 
 
 def run(arguments: argparse.Namespace) -> int:

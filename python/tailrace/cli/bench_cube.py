@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from . import bench_options, output, predict_input
+from . import bench_options, output, plots, predict_input
 
 _NAMES = {"none": "computing alone", "sync": "synchronous", "naive": "naive: POSIX AIO", "pinned": "pinned",
           "aligned": "aligned", "tailrace": "tailrace"}
@@ -53,6 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
     from tailrace.bench import cube
 
+    if arguments.plot:
+        plots.require()
     base = cube.Settings(call_paths=60, locations=300, metrics=3, rounds=1) if arguments.quick else cube.Settings()
     settings = bench_options.given(
         base, directory=arguments.dir, call_paths=arguments.callpaths, locations=arguments.locations,

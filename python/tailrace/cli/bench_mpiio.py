@@ -10,7 +10,7 @@ import argparse
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-from . import bench_options, output
+from . import bench_options, output, plots
 
 if TYPE_CHECKING:
     from tailrace.bench.mpiio_settings import Settings
@@ -79,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     from . import bench_mpiio_table
 
+    if arguments.plot:
+        plots.require()
     settings = _settings(arguments)
     found: list[dict[str, Any]] = []
 

@@ -14,7 +14,7 @@ import pathlib
 import time
 from typing import Any
 
-from . import demo_check, demo_numbers, demo_page, demo_runs, demo_table, output
+from . import demo_check, demo_numbers, demo_page, demo_runs, demo_table, output, plots
 
 
 def register(subparsers: Any) -> None:
@@ -35,7 +35,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--keep", action="store_true", help="keep the last synchronous run's files too")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the numbers to FILE")
     parser.add_argument("--tsunami", type=pathlib.Path, metavar="PATH",
-                        help="the solver (default: where `make build` puts it)")
+                        help="the solver (default: that of the repository or of the package)")
     parser.add_argument("--forward", metavar="HOST:PORT", action="append", default=[],
                         help="let this forwarder (tailrace serve forward) write tailrace's files; may be repeated")
     parser.add_argument("--key", metavar="FILE", default="", help="the key file of the forwarders")
@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.forward) != bool(arguments.key):
         arguments.wrong("found --forward without --key FILE" if arguments.forward else
                         "found --key without --forward HOST:PORT")
+    plots.require()
     begin = time.monotonic()
     try:
         program = demo_runs.find_program(arguments.tsunami)

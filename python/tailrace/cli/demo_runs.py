@@ -18,7 +18,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from tailrace import demo_data
+from tailrace import _programs, demo_data
 
 from . import output
 from .demo_display import Display
@@ -67,10 +67,12 @@ QUICK = Settings(refine=6, steps=40, output_every=5, rounds=1, seconds=5)
 
 
 def find_program(given: pathlib.Path | None) -> pathlib.Path:
-    """Returns the solver; raises Failed, with what to do, if there is none."""
+    """Returns the solver: that of the repository, else that of the package. Raises Failed, with what to do, if there
+    is none."""
     # .venv is in the repository, which need not be the current directory.
     roots = [pathlib.Path(), pathlib.Path(sys.prefix).parent]
-    places = [given] if given else [root / "build/release/apps/tsunami/tsunami" for root in roots]
+    built = [root / "build/release/apps/tsunami/tsunami" for root in roots]
+    places = [given] if given else [*built, _programs.FOLDER / "tsunami"]
     for place in places:
         if place.is_file():
             return place.resolve()

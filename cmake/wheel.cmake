@@ -1,0 +1,38 @@
+# A wheel has beside the extension: headers and CMake's files for C, C++ and Fortran, in the folder that
+# `tailrace --cmake-dir` prints, and the programs of `tailrace demo`, `bench pattern` and `predict --measure`.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tsunami pattern RUNTIME DESTINATION tailrace COMPONENT python)
+set_target_properties(tsunami pattern PROPERTIES INSTALL_RPATH "$ORIGIN")
+
+install(DIRECTORY include/tailrace DESTINATION tailrace/include COMPONENT python)
+install(FILES bindings/fortran/c_interface.f90 bindings/fortran/tailrace.f90 bindings/fortran/descriptors.c
+              bindings/fortran/tailrace_mpi.f90 bindings/fortran/mpi_calls.c
+        DESTINATION tailrace/fortran COMPONENT python)
+
+set(tailrace_plugin_folder tailrace/hdf5_plugin)
+set(tailrace_fortran_folder tailrace/fortran)
+set(tailrace_fortran_compiler "")
+configure_package_config_file(cmake/tailraceConfig.cmake.in ${PROJECT_BINARY_DIR}/tailraceConfig.cmake
+                              INSTALL_DESTINATION tailrace/cmake)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tailraceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+set(tailrace_soname libtailrace.so.0)
+configure_file(cmake/wheelTargets.cmake.in ${PROJECT_BINARY_DIR}/tailraceTargets.cmake @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tailraceConfig.cmake ${PROJECT_BINARY_DIR}/tailraceConfigVersion.cmake
+              ${PROJECT_BINARY_DIR}/tailraceTargets.cmake
+        DESTINATION tailrace/cmake COMPONENT python)
+
+# The licenses of what the wheel contains, where the build's system is one of Debian.
+set(contents libarchive-dev libaec-dev libblosc1 libbz2-dev libcli11-dev libdeflate-dev libfmt-dev libgcrypt20
+             libgpg-error0 liblz4-1 liblzf1 liblzma-dev libpcre2-dev libpugixml-dev libsnappy1v5 libsodium-dev
+             libspdlog-dev liburing-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
+foreach(package IN LISTS contents)
+  if(EXISTS /usr/share/doc/${package}/copyright AND SKBUILD_METADATA_DIR)
+    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses/${package}
+            COMPONENT python)
+  endif()
+endforeach()
+if(EXISTS ${TAILRACE_DEPS}/hdf5/share/COPYING AND SKBUILD_METADATA_DIR)
+  install(FILES ${TAILRACE_DEPS}/hdf5/share/COPYING DESTINATION ${SKBUILD_METADATA_DIR}/licenses/hdf5
+          COMPONENT python)
+endif()

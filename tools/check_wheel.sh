@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# check_wheel.sh [WHEEL [PYTHON]]: installs a wheel (by default the one that tools/wheel.sh makes for the Python of
+# .venv) into a new environment, with what it depends on, and tries it there, away from the source: the demonstration,
+# the test-bed, an unchanged Python program, and programs in C and Fortran that CMake builds with the wheel's files.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+if [ $# -eq 0 ]; then
+  TAILRACE_WHEEL_LEVEL=1 "$root/tools/wheel.sh"
+  set -- "$root"/build/wheels/*-"$("$venv/bin/python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')"*.whl
+fi
+wheel=$(realpath "$1")
+python=${2:-python3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# run NAME COMMAND…: shows the output of a command only if it fails.
+run() {
+  local name=$1
+  shift
+  "$@" >"$work/log" 2>&1 || { cat "$work/log" && echo "$name: FAILED" && exit 1; }
+  printf '%s: ok\n' "$name"
+}
+
+"$python" -m venv clean
+run "installed, with the extra plots" clean/bin/pip install --no-compile --disable-pip-version-check "$wheel[plots]"
+tailrace=$work/clean/bin/tailrace
+"$tailrace" --version
+
+run "tailrace demo" "$tailrace" demo --quick --dir "$work/demo"
+run "tailrace bench pattern" "$tailrace" bench pattern --quick --writers none,sync,tailrace-alloc --dir "$work/bench"
+
+cat >program.py <<'PYTHON'
+import h5py
+import numpy
+
+with h5py.File("plain.h5", "w") as file:
+    file["x"] = numpy.arange(1000000.0)
+with h5py.File("plain.h5", "r") as file:
+    assert file["x"][999999] == 999999.0
+PYTHON
+export XDG_RUNTIME_DIR=$work
+for place in thread core; do
+  run "tailrace run, place $place" "$tailrace" run --place "$place" --summary -- clean/bin/python program.py
+  grep -q "of HDF5 data" log || { cat log && echo "tailrace carried nothing" && exit 1; }
+done
+
+folder=$("$tailrace" --cmake-dir)
+run "find_package" cmake -S "$root/tests/wheel" -B build -G Ninja -Dtailrace_DIR="$folder"
+run "consumers" cmake --build build
+for language in c fortran; do
+  mkdir "$language" && cp "$root/examples/sim.yaml" "$language"
+  (cd "$language" && run "consumer in $language" "../build/consumer_$language")
+  [ "$(find "$language" -name '*.h5' | wc -l)" -gt 0 ] || { echo "it wrote no file" && exit 1; }
+done
