@@ -143,23 +143,38 @@ int StoreClient::clear(size_t index, int64_t iteration) {
   return DAMARIS_OK;
 }
 
-// Takes memory back that the program has not cleared for a whole iteration.
-int StoreClient::end_iteration(int64_t iteration, bool wait) {
+// Gives a block back that will not be committed: tailrace writes nothing of a variable that is off.
+void StoreClient::discard(const Target& target, Lent& lent) {
+  const char* const name = target.names.name.c_str();
+  if (lent.memory != nullptr && tailrace_enable(client_, name, 0) == TAILRACE_OK) {
+    (void)check(tailrace_commit(client_, name, lent.iteration), "damaris_end_iteration");
+    (void)check(tailrace_enable(client_, name, 1), "damaris_end_iteration");
+  }
+  release(lent);
+}
+
+// Takes memory back that is not committed, or that the program has not cleared for a whole iteration.
+int StoreClient::take_back(int64_t iteration) {
   int code = DAMARIS_OK;
   for (Target& target : targets_) {
-    for (Lent& lent : target.lent) {
-      if (lent.committed || lent.iteration > iteration) continue;
+    const auto old = std::remove_if(target.lent.begin(), target.lent.end(), [&](Lent& lent) {
+      if (lent.committed) {
+        if (lent.iteration < iteration) release(lent);
+        return lent.iteration < iteration;
+      }
       say("damaris_end_iteration: '" + target.names.name + "' is allocated and not committed in iteration " +
           std::to_string(lent.iteration) + ": it is not written");
+      discard(target, lent);
       code = DAMARIS_BLOCK_NOT_FOUND;
-    }
-    const auto old = std::remove_if(target.lent.begin(), target.lent.end(), [&](Lent& lent) {
-      const bool over = lent.iteration < iteration || (!lent.committed && lent.iteration == iteration);
-      if (over) release(lent);
-      return over;
+      return true;
     });
     target.lent.erase(old, target.lent.end());
   }
+  return code;
+}
+
+int StoreClient::end_iteration(int64_t iteration, bool wait) {
+  int code = take_back(iteration);
   code = first_of(code, check(tailrace_end_iteration(client_, iteration), "damaris_end_iteration"));
   if (wait) code = first_of(code, check(tailrace_flush(client_), "damaris_end_iteration"));
   return code;

@@ -52,6 +52,8 @@ class StoreClient {
   int check(tailrace_status status, const char* what);
   static Lent* find(Target& target, int64_t iteration);
   static void release(Lent& lent);
+  void discard(const Target& target, Lent& lent);
+  int take_back(int64_t iteration);
 
   const bool shared_;  // a file for all: blocks have positions in whole arrays
   std::vector<Target> targets_;

@@ -18,8 +18,8 @@ import tailrace
 from . import output
 
 # In the order of --help.
-COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "predict", "bench",
-            "plot", "report")
+COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "damaris",
+            "predict", "bench", "plot", "report")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
