@@ -116,9 +116,9 @@ def test_memory_of_the_buffer(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     <variable name="a" layout="l" store="store"/><variable name="b" layout="l" store="store"/>"""
     lines = [  # a call, and its code
         ("alloc a 0 d 1000 1", 0), ("alloc b 0 d 1000 5", 0), ("commit a 0", 0), ("has a 0 1", 1), ("end", 19),
-        ("commit b 0", 19), ("commit_at b 0 0", 19), ("alloc b 0 d 1000 6", 0),
-        ("has a 0 1", 1),
-        ("commit b 0", 0), ("commit b 0", 19), ("clear_at a 0 0", 0), ("clear_at a 0 0", 19), ("clear b 0", 0), ("end", 0),
+        ("commit b 0", 19), ("commit_at b 0 0", 19), ("alloc b 0 d 1000 6", 0), ("has a 0 1", 1),
+        ("commit b 0", 0), ("commit b 0", 19), ("clear_at a 0 0", 0), ("clear_at a 0 0", 19), ("clear b 0", 0),
+        ("end", 0),
         *(pair for step in range(2, 60) for pair in (
             (f"alloc a 0 d 1000 {step}", 0), (f"commit_at a 0 {step}", 0), ("end", 0)))]
     run = runs.replay(mpi, tmp_path, runs.xml(data, buffer=1 << 20), [[line for line, _ in lines]])

@@ -160,6 +160,43 @@ void Element::wrong(const std::string& attribute, const std::string& found, cons
 
 void Element::warn(const std::string& text) const { document_->report().warn(line(), title() + ": " + text); }
 
+bool is_plain_text(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const size_t length = first < 0x80   ? 1
+                          : first < 0xc2 ? 0
+                          : first < 0xe0 ? 2
+                          : first < 0xf0 ? 3
+                          : first < 0xf5 ? 4
+                                         : 0;
+    if (length == 0 || length > text.size() - i) return false;
+    if (length == 1 && (first < ' ' || first == 0x7f || first == '{' || first == '}' || first == '\\')) return false;
+    uint32_t code = length == 1 ? first : first & (0xffU >> (length + 1));
+    for (size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = (code << 6) | (next & 0x3fU);
+    }
+    constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // 0x80 to 0x9f are controls
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    if (code < kLeast[length] || code > 0x10ffff || surrogate || code == 0x2028 || code == 0x2029) return false;
+    i += length;
+  }
+  return true;
+}
+
+bool is_dataset_path(std::string_view path) {
+  constexpr size_t longest = 400;
+  if (path.empty() || path.size() > longest || !is_plain_text(path)) return false;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, end - at);
+    if (part.empty() || part == "." || part == "..") return false;
+    at = end + 1;
+  }
+  return true;
+}
+
 std::optional<int64_t> to_integer(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   int64_t value = 0;

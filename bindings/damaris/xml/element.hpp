@@ -76,6 +76,13 @@ class Element {
   pugi::xml_node node_;
 };
 
+// Returns true if the text can be a part of file names, and of messages: UTF-8 without control characters, braces and
+// backslashes.
+bool is_plain_text(std::string_view text);
+
+// Returns true if the text is a path of an HDF5 dataset: "a/b".
+bool is_dataset_path(std::string_view path);
+
 // Reads the whole text as an integer.
 std::optional<int64_t> to_integer(std::string_view text);
 std::optional<double> to_real(const std::string& text);

@@ -9,6 +9,7 @@ namespace tailrace::damaris {
 namespace {
 
 constexpr size_t kMostRank = 8;
+constexpr size_t kMostBlocks = 16000;
 constexpr int kMostGroups = 64;  // one inside the other
 
 const std::vector<std::string_view> kTypes = {"short",  "int",  "integer",   "long",   "float", "real",
@@ -41,6 +42,10 @@ class DataReader {
     for (size_t i = 0; i < to_.stores.size(); ++i) stores_.emplace(to_.stores[i].name, i);
     read_group(data, {});
     check_meshes(data);
+    const auto blocks = to_.variables.size() * static_cast<size_t>(to_.architecture.domains);
+    if (blocks <= kMostBlocks) return;
+    data.wrong("", std::to_string(blocks) + " blocks, variables times domains",
+               "at most " + std::to_string(kMostBlocks));
   }
 
  private:
@@ -235,6 +240,9 @@ void DataReader::read_variable(const Element& element, const Group& group) {
   variable.line = element.line();
   variable.name = group.prefix + element.required("name");
   note_name(variable_names_, element, variable.name);
+  if (!is_dataset_path(variable.name) && element.has("name")) {
+    element.wrong("name", in_quotes(variable.name), "a path of a dataset, such as 'group/T'");
+  }
   const std::string layout = element.required("layout");
   if (const auto found = find(layouts_, layout, group)) {
     variable.layout = *found;

@@ -13,6 +13,8 @@
 namespace tailrace::damaris {
 namespace {
 
+constexpr size_t kLongestName = 80;
+constexpr size_t kLongestPath = 2000;
 constexpr int64_t kMostDomains = 4096;
 constexpr int64_t kMostCores = 64;
 constexpr int64_t kMostNodes = 65536;
@@ -55,6 +57,11 @@ void read_option(const Element& option, Store& to) {
   const std::vector<std::string_view> keys = {"FileMode", "XDMFMode", "FilesPath"};
   if (key == "FilesPath") {
     to.path = text;
+    const std::string prefix = text.substr(text.rfind('/') + 1);
+    if (!is_plain_text(text) || prefix.starts_with('.') || prefix.size() > kLongestName ||
+        text.size() > kLongestPath) {
+      option.wrong("", in_quotes(text), "a directory that ends with '/', and the beginning of file names");
+    }
   } else if (key == "FileMode") {
     const std::vector<std::string_view> modes = {"FilePerCore", "Collective"};
     if (text != "FilePerCore" && text != "Collective" && text != "CollectiveTest") {
@@ -166,7 +173,9 @@ Model read_model(std::string_view text, Report& report) {
   root.know_children({"architecture", "data", "storage", "actions", "scripts", "visit", "paraview", "log"});
   Model model;
   model.name = root.required("name");
-  if (model.name.find('/') != std::string::npos) root.wrong("name", in_quotes(model.name), "a name without '/'");
+  const bool fits = is_plain_text(model.name) && model.name.size() <= kLongestName && model.name.front() != '.' &&
+                    model.name.find('/') == std::string::npos;
+  if (!model.name.empty() && !fits) root.wrong("name", in_quotes(model.name), "the beginning of file names");
   const bool fortran = read_language(root, false);
   const Element architecture = root.only_child("architecture");
   if (!architecture.exists()) root.wrong("", "no <architecture>", "one");
