@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "format/file_name.hpp"
 #include "server/iteration_limit.hpp"
 #include "storage/posix/posix_storage.hpp"
 
@@ -62,7 +63,7 @@ std::vector<Fault> SessionRig::told() {
 
 std::string SessionRig::path(int64_t iteration) const {
   const size_t device = static_cast<size_t>(iteration) % config_.storage.paths.size();
-  return config_.storage.paths[device] + "/" + file_of(config_, 0, iteration);
+  return config_.storage.paths[device] + "/" + file_name_of(config_, 0, iteration);
 }
 
 std::optional<std::vector<std::byte>> SessionRig::bytes(const std::string& path) const {

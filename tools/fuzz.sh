@@ -21,7 +21,7 @@ seconds=${1:-10}
 shift $(($# > 0))
 targets=("$@")
 [ $# -gt 0 ] || targets=(yaml unit object recovery directory client handshake seal esri cube_archive cube_anchor
-  cubepl results)
+  cubepl damaris results)
 for target in "${targets[@]}"; do
   [ -d "tests/fuzz/corpus/$target" ] || { say "fuzz: there is no target '$target' in tests/fuzz" >&2; exit 2; }
 done

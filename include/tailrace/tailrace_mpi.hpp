@@ -23,6 +23,7 @@
 #endif
 #include <dlfcn.h>
 #include <mpi.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -169,12 +170,30 @@ class ServerProcess {
     int status = 0;
     while (process_ > 0 && waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
-    // The clients start another one, or fail and report why: no failure is silent.
-    if (process_ <= 0 || status == 0) return;
-    std::fprintf(stderr, "tailrace::mpi: a server ended with %s\n", how_it_ended(status).c_str());
+    note_end(status);
+  }
+
+  /// Ends a program that no client has come to.
+  void terminate() {
+    if (process_ > 0) kill(process_, SIGTERM);
+  }
+
+  /// Returns true if the program has ended, or was never started. Does not wait.
+  bool has_ended() {
+    int status = 0;
+    if (process_ > 0 && waitpid(process_, &status, WNOHANG) != 0) note_end(status);
+    return process_ <= 0;
   }
 
  private:
+  void note_end(int status) {
+    // The clients start another one, or fail and report why: no failure is silent.
+    if (process_ > 0 && status != 0) {
+      std::fprintf(stderr, "tailrace::mpi: a server ended with %s\n", how_it_ended(status).c_str());
+    }
+    process_ = -1;
+  }
+
   static constexpr int kAnnounce = 3;  // descriptor on which the program announces that it is ready
 
   void start(std::vector<std::string>& words) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/names/name_template.hpp"
 #include "config/config_arrays.hpp"
 #include "config/config_attributes.hpp"
 
@@ -117,6 +118,38 @@ void read_positions(const YamlValue& value, const Config& config, std::vector<Va
   }
 }
 
+// Returns true if the text is a path of an HDF5 dataset below the root: "a/b".
+bool is_dataset_path(std::string_view path) {
+  constexpr size_t longest = 500;
+  if (path.empty() || path.size() > longest || path.front() == '/' || path.back() == '/') return false;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, end - at);
+    if (part.empty() || part == "." || part == "..") return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+// Reads where in a file of the plain format the variable is: by default under its name.
+void read_dataset(const YamlValue& entry, const Config& config, std::vector<Variable>& variables) {
+  const auto dataset = entry.find("dataset");
+  if (config.format.kind != FormatKind::plain) {
+    if (dataset) dataset->fault_at_key("this key with the format hdf5", "no such key, or format.kind: plain");
+    return;
+  }
+  if (const auto components = entry.find("components")) {
+    components->fault_at_key("components in the format plain", "a variable for each, or format.kind: hdf5");
+    return;
+  }
+  Variable& variable = variables.front();
+  variable.dataset = variable.name;
+  if (dataset) variable.dataset = dataset->name(is_dataset_path, "a path of a dataset, such as 'group/T/P{client}'");
+  const bool shared = config.storage.file_per != FilePer::process && !has_client(variable.dataset);
+  if (!shared || !variable.filtered()) return;
+  entry.fault_at_key("a filtered variable in a dataset of all clients", "a 'dataset' with '{client}', or no filter");
+}
+
 }  // namespace
 
 std::vector<std::string> read_components(const YamlValue& value) {
@@ -168,11 +201,12 @@ void read_variables(const YamlValue& value, Config& config) {
   const NameIndex layouts(config.layouts);
   for (const YamlValue& entry : read_named(value, expected, most_variables)) {
     entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled", "attributes",
-                "components", "position"});
+                "components", "position", "dataset"});
     const Variable settings = read_settings(entry, std::nullopt, layouts, config);
     const auto listed = entry.find("components");
     std::vector<Variable> variables =
         with_components(settings, entry.key(), listed ? read_components(*listed) : std::vector<std::string>());
+    read_dataset(entry, config, variables);
     const auto position = entry.find("position");
     const auto layout = entry.find("layout");
     const bool known =

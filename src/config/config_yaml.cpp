@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/names/name_template.hpp"
 #include "config/config_actions.hpp"
 #include "config/config_arrays.hpp"
 #include "config/config_attributes.hpp"
@@ -192,8 +193,12 @@ void check_sync(const YamlValue& top, const Config& config) {
 
 // The iterations of a file that has its name cannot wait for `tailrace recover` each by itself.
 void check_iterations_per_file(const YamlValue& top, const Config& config) {
-  if (config.has_file_each() || config.place.on_missing != OnMissing::keep) return;
-  if (!top.trusts({"place", "storage"})) return;
+  if (config.has_file_each() || !top.trusts({"place", "storage", "format"})) return;
+  if (config.format.kind == FormatKind::plain) {
+    const auto each = top.find("storage")->find("iterations_per_file");
+    return each->fault("several with format.kind: plain", "1, or format.kind: hdf5");
+  }
+  if (config.place.on_missing != OnMissing::keep) return;
   const auto place = top.find("place");
   const auto missing = place ? place->find("on_missing") : std::nullopt;
   if (missing) missing->fault("keep with storage.iterations_per_file", "publish, or iterations_per_file: 1");
@@ -320,13 +325,35 @@ void read_storage(const YamlValue& value, Config& config) {
   if (const auto stripe = value.find("stripe")) read_stripe(*stripe, config);
 }
 
-void read_format(const YamlValue& value, Config& config) {
-  value.only({"kind", "dimension_scales"});
-  if (const auto kind = value.find("kind")) {
-    constexpr FormatKind choices[] = {FormatKind::hdf5};
-    config.format.kind = choices[kind->choice({"hdf5"})];
+// Reads the names of the files of the plain format.
+std::string read_file_template(const YamlValue& value, FilePer file_per) {
+  constexpr std::string_view expected = "a file name with '{iteration}' in it once, at most 200 long, without '/'";
+  std::string name = value.text(expected);
+  const size_t at = name.find(kIterationField);
+  const bool once = at != std::string::npos && name.find(kIterationField, at + 1) == std::string::npos;
+  if (!once || name.size() > 200 || name.find('/') != std::string::npos || name.front() == '.') value.wrong(expected);
+  if (file_per == FilePer::process && !has_client(name) && value.trusts({"storage"})) {
+    value.wrong("a name with '{client}', as each client has its own file (storage.file_per)");
   }
-  if (const auto scales = value.find("dimension_scales")) config.format.dimension_scales = scales->flag();
+  return name;
+}
+
+void read_format(const YamlValue& value, Config& config) {
+  value.only({"kind", "file", "dimension_scales"});
+  const auto kind = value.find("kind");
+  if (kind) {
+    constexpr FormatKind choices[] = {FormatKind::hdf5, FormatKind::plain};
+    config.format.kind = choices[kind->choice({"hdf5", "plain"})];
+  }
+  const bool plain = config.format.kind == FormatKind::plain;
+  const auto scales = value.find("dimension_scales");
+  if (scales) config.format.dimension_scales = scales->flag();
+  if (kind && !kind->is_right()) return;
+  if (scales && plain) scales->fault_at_key("this key with the kind plain", "no such key, or kind: hdf5");
+  const auto file =
+      plain ? value.require("file", "the names of the files, such as 'run_It{iteration}.h5'") : value.find("file");
+  if (file && !plain) file->fault_at_key("this key with the kind hdf5", "no such key, or kind: plain");
+  if (file && plain) config.format.file = read_file_template(*file, config.storage.file_per);
 }
 
 // Returns the key if the kind of scheduler has it, and reports it if it has not: it would be taken for a setting.
@@ -430,7 +457,11 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   // Programs that write only raw files need neither.
   if (const auto layouts = top.find("layouts")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.find("variables")) read_variables(*variables, config);
-  if (const auto particles = top.find("particles")) read_particles(*particles, config);
+  const auto particles = top.find("particles");
+  if (particles && config.format.kind == FormatKind::plain) {
+    particles->fault_at_key("particles in the format plain", "none, or format.kind: hdf5");
+  }
+  if (particles) read_particles(*particles, config);
   if (const auto actions = top.find("actions")) read_actions(*actions, config);
   if (const auto python = top.find("python")) read_python(*python, config);
   check_sync(top, config);

@@ -1,7 +1,5 @@
 #include "model/config.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/assert.hpp"
@@ -105,12 +103,6 @@ std::string series_of(const Config& config, int client) {
     case FilePer::job: return config.name;
   }
   TAILRACE_ASSERT(false);
-}
-
-std::string file_of(const Config& config, int client, int64_t iteration) {
-  const auto each = static_cast<int64_t>(config.storage.iterations_per_file);
-  const std::string series = series_of(config, client);
-  return each == 0 ? series + ".h5" : fmt::format("{}_{:06}.h5", series, iteration / each * each);
 }
 
 const char* name_of(Compressor compressor) {

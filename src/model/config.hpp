@@ -24,7 +24,7 @@ enum class WhenFull { block, sync, drop };
 enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
 enum class FilePer { process, node, job };
-enum class FormatKind { hdf5 };
+enum class FormatKind { hdf5, plain };  // openPMD in HDF5, or HDF5 alone
 enum class ScheduleKind { fifo, hbrr, twins, adaptive };
 // Names who has the files of a forwarder that is lost: the next forwarder, this node itself, or nobody.
 enum class OnForwarderLoss { next, direct, fail };
@@ -174,6 +174,7 @@ struct Variable {
   bool enabled = true;  // at open: true if its blocks are written
   std::vector<Attribute> attributes = {};
   Record record = {};
+  std::string dataset = {};  // format plain: its path in the file, which may have {client}
 
   // Returns true if blocks of the variable are filtered, and so stored in chunks (filter/pipeline.hpp).
   bool filtered() const { return compress.filter != Compressor::none || precision != Precision::full; }
@@ -234,6 +235,7 @@ struct Config {
   struct {
     FormatKind kind = FormatKind::hdf5;  // format of iteration files
     bool dimension_scales = false;       // the axes of meshes have their coordinates in the file
+    std::string file = {};               // plain: their names, with the fields of base/names/name_template.hpp
   } format;
   struct Schedule {
     ScheduleKind kind = ScheduleKind::fifo;             // order in which requests that wait for nothing begin
@@ -325,8 +327,5 @@ const char* name_of(ScheduleKind kind);
 // Returns the common beginning of a client's file names: "cm1_c3" for its own files, "cm1_n0" for a node's, "cm1" for
 // a job's.
 std::string series_of(const Config& config, int client);
-// Returns the name of the file of an iteration, without its directory: "cm1_c3_000012.h5"; "cm1_c3.h5" if all
-// iterations are in one file. If several are, the number is that of the first one that may be in it.
-std::string file_of(const Config& config, int client, int64_t iteration);
 
 }  // namespace tailrace::impl

@@ -68,8 +68,8 @@ Status Session::build_for_thread() {
                                 job, path));
     }
   }
-  if (Status way = make_way(config_, output, series_of(config_, client_id_), *log_); !way.ok()) return way;
-  last_iteration_ = impl::last_iteration(config_, output, series_of(config_, client_id_));
+  if (Status way = make_way(config_, output, client_id_, *log_); !way.ok()) return way;
+  last_iteration_ = impl::last_iteration(config_, output, client_id_);
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   const bool prefault = config_.memory.prefault;
   auto place = ThreadPlace::create(budget, prefault, config_.variables.size(), cpus, doorbell_);
@@ -139,8 +139,7 @@ Status Session::build_for_core(const ConfigInput& input) {
                              "last_iteration: found files that forwarders write and this node does not see, expected "
                              "place thread or files of this node");
   } else {
-    last_iteration_ =
-        impl::last_iteration(config_, *open_file_system(config_.storage.backend), series_of(config_, client_id_));
+    last_iteration_ = impl::last_iteration(config_, *open_file_system(config_.storage.backend), client_id_);
   }
   description_ = "place " + place_->description();
   return {};

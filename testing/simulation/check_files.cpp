@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "format/file_name.hpp"
 #include "testing/hdf5_file.hpp"
 #include "testing/simulation/session_plan.hpp"
 
@@ -160,7 +161,7 @@ void take_over(const SimDisk& disk, const Fate& fate, int64_t number, IterationM
 std::vector<std::string> paths_of(const Config& config, int client, int64_t iteration) {
   std::vector<std::string> paths;
   for (const std::string& device : config.storage.paths) {
-    paths.push_back(device + "/" + file_of(config, client, iteration));
+    paths.push_back(device + "/" + file_name_of(config, client, iteration));
   }
   return paths;
 }

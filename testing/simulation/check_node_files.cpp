@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "format/file_name.hpp"
 #include "format/hdf5/stored_as.hpp"
 #include "testing/hdf5_file.hpp"
 #include "testing/simulation/session_plan.hpp"
@@ -100,7 +101,7 @@ class NodeIteration {
       if (!path_.empty()) fail("published", "lies on two devices");
       path_ = path;
     }
-    const std::string name = file_of(*fates[0].config, 0, number);
+    const std::string name = file_name_of(*fates[0].config, 0, number);
     for (const Cause& cause : faults.causes) {
       has_cause_ = has_cause_ || cause.is_of_all_iterations() || cause.path.find(name) != std::string::npos;
     }

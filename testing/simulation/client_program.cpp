@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "format/file_name.hpp"
 #include "format/hdf5/stored_as.hpp"
 
 namespace tailrace::impl::simulation {
@@ -399,7 +400,7 @@ void ClientProgram::hear_the_rest() {
   raw_files_.died(true, untold);
   if (!untold) return;
   for (auto& [number, iteration] : model_.iterations) {
-    const std::string file = file_of(config_, process_.number(), number);
+    const std::string file = file_name_of(config_, process_.number(), number);
     for (const Cause& cause : faults_.causes) {
       if (cause.path.find(file) != std::string::npos || cause.is_of_all_iterations()) iteration.failed = true;
     }
@@ -431,7 +432,7 @@ void ClientProgram::check_cause(const Fault& fault, const IterationModel& iterat
   if (fault.code == TAILRACE_DROPPED && others_may_drop(fault.iteration)) return;
   const bool kept = plan_.others_wait && config_.place.on_missing == OnMissing::keep;
   if (fault.code == TAILRACE_NOT_PUBLISHED && kept) return;
-  const std::string file = file_of(config_, process_.number(), fault.iteration);
+  const std::string file = file_name_of(config_, process_.number(), fault.iteration);
   const bool dropped = iteration.dropped || others_may_drop(fault.iteration);
   const bool durable = config_.storage.durability == Durability::durable;
   for (const Cause& cause : faults_.causes) {

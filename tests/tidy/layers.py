@@ -4,7 +4,7 @@
 A file may include its own folder, lower layers, and the headers of its parent folder (a port). Folders of one layer
 never include each other. Only the composition root (runtime) names concrete classes. Third-party headers stay in the
 folder that adapts them. Public headers include no private one, and code outside src uses only public ones, with one
-exception: doors may include filter/codecs and collective.
+exception: doors may include filter/codecs, collective and base/names.
 """
 
 import posixpath
@@ -75,14 +75,14 @@ THIRD_PARTY = [
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
     (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output", "bindings/cube/archive", "bindings/cube/remap"]),
     (r"archive(_entry)?\.h$", ["bindings/cube/archive"]),
-    (r"pugixml\.hpp$", ["bindings/cube/profile"]),
+    (r"pugixml\.hpp$", ["bindings/cube/profile", "bindings/damaris/xml"]),
     (r"pcre2\.h$", ["bindings/cube/cubepl"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "src/format/openpmd", "bindings/hdf5_vol", "examples/hdf5", "apps",
                             "bench", "tests", "testing"]),
     (r"nanobind/", ["bindings/python", "bindings/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "src/api", "testing/forward_testbed"]),
+    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/api", "testing/forward_testbed"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["bench"]),
 ]
@@ -116,11 +116,17 @@ DOORS = [
     "cube/remap",
     "cube/tool",
     "cube/python",
+    "damaris/include",
+    "damaris/xml",
+    "damaris/output",
+    "damaris/run",
+    "damaris/api",
+    "damaris/tool",
 ]
 
 # Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of
 # the library, so a door can have its own copy.
-OPEN_TO_DOORS = {"collective", "collective/read", "collective/write", "filter/codecs"}
+OPEN_TO_DOORS = {"base/names", "collective", "collective/read", "collective/write", "filter/codecs"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 

@@ -20,8 +20,8 @@ from tailrace import _programs
 from . import output, plots, usage
 
 # In the order of --help.
-COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "predict", "bench",
-            "plot", "report", "completion")
+COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "damaris",
+            "predict", "bench", "plot", "report", "completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

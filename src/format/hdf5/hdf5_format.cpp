@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
 #include "format/openpmd/handle.hpp"
@@ -43,7 +44,7 @@ Hdf5Format::~Hdf5Format() = default;
 Status Hdf5Format::check_usable() { return LibraryLock::check_usable(); }
 
 std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
-  return config_.storage.paths[device] + "/" + file_of(config_, options_.client, iteration);
+  return config_.storage.paths[device] + "/" + file_name_of(config_, options_.client, iteration);
 }
 
 StoredAs Hdf5Format::stored(const Block& block) const {

@@ -163,7 +163,8 @@ Result<OpenDataset> open_dataset(const std::string& path, const PublishedFile& p
                                  const StoredAs& as) {
   OpenDataset open;
   open.file_size = published.readable.size;
-  open.name = fmt::format("/data/{}/{}/{}", iteration, as.root, as.name);
+  const bool at_root = *as.root == '\0';  // of a file of the plain format
+  open.name = at_root ? "/" + as.name : fmt::format("/data/{}/{}/{}", iteration, as.root, as.name);
   open.file = open_for_reading(path, published.readable);
   if (!open.file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
   open.dataset = {H5Dopen2(open.file.id(), open.name.c_str(), H5P_DEFAULT), H5Dclose};

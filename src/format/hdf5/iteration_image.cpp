@@ -182,6 +182,8 @@ class Description {
 
  private:
   bool begin(const std::string& path);
+  bool describe_plain();
+  bool describe_openpmd(const Provenance& provenance);
   bool describe_root(const Provenance& provenance);
   bool describe_origin(hid_t root, const Provenance& provenance);
   bool describe_iteration();
@@ -206,22 +208,14 @@ class Description {
   FileImage image_;  // outlives the handles
   IterationImage made_;
   Handle file_;
-  Handle group_;                          // /data/<iteration>
+  Handle group_;                          // /data/<iteration>; in a plain file the root
   std::map<std::string, Handle> groups_;  // below it, by path
   std::optional<DimensionScales> scales_;
 };
 
 bool Description::describe(const Provenance& provenance, const std::string& path) {
-  if (!begin(path) || !describe_root(provenance)) return false;
-  const Handle data = create_group(file_.id(), "data");
-  if (!data.valid()) return false;
-  group_ = create_group(data.id(), std::to_string(iteration_));
-  if (!group_.valid() || !describe_iteration() || !describe_findings()) return false;
-  const bool noted = note_address(file_.id(), made_.root) && note_address(data.id(), made_.data) &&
-                     note_address(group_.id(), made_.iteration);
-  if (!noted) return false;
-  groups_["meshes"] = create_group(group_.id(), "meshes");
-  if (!groups_["meshes"].valid()) return false;
+  const bool plain = config_.format.kind == FormatKind::plain;
+  if (!begin(path) || !(plain ? describe_plain() : describe_openpmd(provenance))) return false;
   begin_scales();
   made_.datasets.reserve(plan_.datasets().size());
   for (const auto& [name, dataset] : plan_.datasets()) {
@@ -238,6 +232,25 @@ bool Description::describe(const Provenance& provenance, const std::string& path
   if (scales_ && !scales_->finish()) return false;
   const bool closed = std::all_of(groups_.begin(), groups_.end(), [](auto& group) { return group.second.reset(); });
   return closed && group_.reset() && file_.reset();
+}
+
+// A plain file has the variables' datasets alone; what else is known of the iteration are attributes of its root.
+bool Description::describe_plain() {
+  group_ = Handle(H5Gopen2(file_.id(), "/", H5P_DEFAULT), H5Gclose);
+  return group_.valid() && describe_iteration() && describe_findings();
+}
+
+bool Description::describe_openpmd(const Provenance& provenance) {
+  if (!describe_root(provenance)) return false;
+  const Handle data = create_group(file_.id(), "data");
+  if (!data.valid()) return false;
+  group_ = create_group(data.id(), std::to_string(iteration_));
+  if (!group_.valid() || !describe_iteration() || !describe_findings()) return false;
+  const bool noted = note_address(file_.id(), made_.root) && note_address(data.id(), made_.data) &&
+                     note_address(group_.id(), made_.iteration);
+  if (!noted) return false;
+  groups_["meshes"] = create_group(group_.id(), "meshes");
+  return groups_["meshes"].valid();
 }
 
 // HDF5 puts the superblock and the root group into the first block of metadata. The raw data follow, and then all
@@ -370,8 +383,8 @@ Handle Description::create_chunked(const StoredAs& as, const IterationPlan::Data
 // Returns the group of the dataset, with all that is to be said of it: the meshes, a vector, a species, or a vector
 // of particles.
 hid_t Description::group_for(const Variable& variable, const StoredAs& as) {
-  const std::string path = std::string(as.root) + "/" + as.name;
-  const std::string parent = path.substr(0, path.rfind('/'));
+  const std::string path = *as.root == '\0' ? as.name : std::string(as.root) + "/" + as.name;
+  const std::string parent = path.substr(0, path.find('/') == std::string::npos ? 0 : path.rfind('/'));
   hid_t group = group_.id();
   for (size_t end = 0; end < parent.size() && group >= 0;) {
     end = std::min(parent.find('/', end + 1), parent.size());
@@ -403,8 +416,9 @@ bool Description::describe_variable(hid_t dataset, const Variable& variable, con
   static const IterationPlan::Attributes kNone;
   const auto set = plan_.dataset_attributes().find(as.name);
   const bool is_set = set != plan_.dataset_attributes().end();
-  return (variable.record.vector || describe_record(dataset, variable, *as.block, as.offset())) &&
-         describe_component(dataset, variable, *as.block, as.offset()) &&
+  const bool plain = *as.root == '\0';
+  const bool record = plain || variable.record.vector || describe_record(dataset, variable, *as.block, as.offset());
+  return record && (plain || describe_component(dataset, variable, *as.block, as.offset())) &&
          describe_attributes(dataset, variable.attributes, is_set ? set->second : kNone);
 }
 

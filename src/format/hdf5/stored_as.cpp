@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/names/name_template.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -72,6 +74,10 @@ std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t
 }
 
 StoredAs stored_as(const Variable& variable, const Layout& layout, FilePer file_per, int client) {
+  if (!variable.dataset.empty()) {
+    const bool shared = file_per != FilePer::process && !has_client(variable.dataset);
+    return {with_number(variable.dataset, kClientField, client), "", &layout, shared};
+  }
   const char* const root = variable.record.of_particles ? "particles" : "meshes";
   if (file_per == FilePer::process) return {variable.name, root, &layout, false};
   // If parameters give the whole a size of its own, a block that happens to be all of it is a part like others.

@@ -4,7 +4,7 @@
 // array form one dataset of the whole's shape. With a file per node these are the blocks that are contiguous in the
 // whole (slabs): of other blocks each node's file would contain a sparse comb of the whole. With a file per job they
 // are all blocks except those in too many pieces. All other blocks become datasets of their own, named after the
-// client.
+// client. In files of the plain format, a variable names its dataset itself.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline constexpr uint64_t kMostRuns = uint64_t{1} << 18;
 struct StoredAs {
   // Name of the dataset below `root`: "T"; of a vector's component "E/x"; of particles "electrons/position/x".
   std::string name;
-  const char* root = "meshes";    // group of the iteration
+  const char* root = "meshes";    // group of the iteration; "": `name` begins at the root of the file
   const Layout* block = nullptr;  // of the block; borrowed
   bool shared = false;            // it also contains other clients' blocks, and has the whole array's shape
 

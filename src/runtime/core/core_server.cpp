@@ -315,8 +315,8 @@ Status CoreServer::prepare(const Config& config) {
     if (config.storage.slots != common_->storage.slots) {
       return not_common("storage.slots", name_of(config.storage.slots), name_of(common_->storage.slots));
     }
-    if (config.format.kind != common_->format.kind) {
-      return not_common("format.kind", "another", "that of the first client");
+    if (config.format.kind != common_->format.kind || config.format.file != common_->format.file) {
+      return not_common("format", "another", "that of the first client");
     }
     if (config.format.dimension_scales != common_->format.dimension_scales) {
       return not_common("format.dimension_scales", name_of(config.format.dimension_scales),
@@ -387,7 +387,7 @@ Status CoreServer::share_with_actions(int client, const Segment& segment) {
 Status CoreServer::make_way_for(int client) {
   const Config& config = guests_[client].config;
   if (config.shares_files() && !core_->came().empty()) return {};
-  return make_way(config, parts_.storage->files(), series_of(config, client), log_);
+  return make_way(config, parts_.storage->files(), client, log_);
 }
 
 Status CoreServer::serve(int client, Segment& segment) {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <vector>
 
+#include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "runtime/output/leftover.hpp"
 
@@ -24,17 +24,9 @@ struct EarlierFiles {
   bool empty() const { return published.empty() && parts.empty(); }
 };
 
-// Returns true if `name` is "<series>_<6 digits or more>.h5", or "<series>.h5".
-bool is_iteration_file(std::string_view name, std::string_view series) {
-  constexpr std::string_view end = ".h5";
-  if (!name.starts_with(series) || !name.ends_with(end)) return false;
-  name.remove_prefix(series.size());
-  name.remove_suffix(end.size());
-  if (name.empty()) return true;
-  return name.size() > 6 && name.front() == '_' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
-}
-
-Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& directory, const std::string& series) {
+Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& directory, const Config& config,
+                                  int client) {
+  const std::string list = series_of(config, client) + ".dropped";
   EarlierFiles found;
   const Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
@@ -42,8 +34,8 @@ Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& di
     std::string_view whole = name;
     const bool part = whole.ends_with(kPart);
     if (part) whole.remove_suffix(kPart.size());
-    if (is_iteration_file(whole, series)) (part ? found.parts : found.published).push_back(directory + "/" + name);
-    if (name == series + ".dropped") found.dropped = directory + "/" + name;
+    if (is_iteration_file(config, client, whole)) (part ? found.parts : found.published).push_back(directory + "/" + name);
+    if (name == list) found.dropped = directory + "/" + name;
   }
   return found;
 }
@@ -92,14 +84,6 @@ Status finish_parts(FileSystem& files, const std::string& directory, const Earli
 
 namespace {
 
-// Returns the number in the name of a file of one iteration.
-std::optional<int64_t> number_in(std::string_view path) {
-  const std::string_view number = path.substr(path.rfind('_') + 1);
-  int64_t iteration = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), iteration);
-  return error == std::errc{} ? std::optional(iteration) : std::nullopt;
-}
-
 // Returns the last iteration in a file of several.
 Result<std::optional<int64_t>> last_in(FileSystem& files, const std::string& path) {
   const Result<std::optional<FileContents>> contents = read_contents(files, path);
@@ -110,13 +94,15 @@ Result<std::optional<int64_t>> last_in(FileSystem& files, const std::string& pat
 
 }  // namespace
 
-Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, const std::string& series) {
+Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client) {
   std::optional<int64_t> last;
   for (const std::string& directory : config.storage.paths) {
-    const Result<EarlierFiles> found = find_earlier(files, directory, series);
+    const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
     for (const std::string& path : found.value().published) {
-      const Result<std::optional<int64_t>> number = config.has_file_each() ? number_in(path) : last_in(files, path);
+      const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+      const Result<std::optional<int64_t>> number =
+          config.has_file_each() ? iteration_of(config, client, name) : last_in(files, path);
       if (!number.ok()) return number.status();
       if (number.value()) last = std::max(last.value_or(*number.value()), *number.value());
     }
@@ -124,10 +110,10 @@ Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& 
   return last;
 }
 
-Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log) {
+Status make_way(const Config& config, FileSystem& files, int client, Log& log) {
   if (config.variables.empty()) return {};
   for (const std::string& directory : config.storage.paths) {
-    const Result<EarlierFiles> found = find_earlier(files, directory, series);
+    const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
     if (found.value().empty() && found.value().dropped.empty()) continue;
     if (config.storage.existing == Existing::refuse) {

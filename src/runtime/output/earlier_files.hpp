@@ -14,12 +14,12 @@
 
 namespace tailrace::impl {
 
-// Treats the files of `series` (series_of()) in the output directories. refuse: returns TAILRACE_EXISTS if there are
+// Treats the files of the client's series in the output directories. refuse: returns TAILRACE_EXISTS if there are
 // any. replace: removes them. continue: keeps them, but publishes unfinished ones if they are whole and removes them
 // otherwise. Logs what it does. Does nothing without variables. `files`: the storage's.
-Status make_way(const Config& config, FileSystem& files, const std::string& series, Log& log);
+Status make_way(const Config& config, FileSystem& files, int client, Log& log);
 
 // Returns the largest number of a published iteration of the series; none if there is none.
-Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, const std::string& series);
+Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client);
 
 }  // namespace tailrace::impl

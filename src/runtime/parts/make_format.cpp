@@ -8,7 +8,8 @@ namespace tailrace::impl {
 
 Status check_format(const Config& config) {
   switch (config.format.kind) {
-    case FormatKind::hdf5: return Hdf5Format::check_usable();
+    case FormatKind::hdf5:
+    case FormatKind::plain: return Hdf5Format::check_usable();
   }
   TAILRACE_ASSERT(false);
 }
@@ -16,6 +17,7 @@ Status check_format(const Config& config) {
 std::unique_ptr<Format> make_format(const Config& config, FileSystem& files, int client, const std::string& run) {
   switch (config.format.kind) {
     case FormatKind::hdf5:
+    case FormatKind::plain:
       return std::make_unique<Hdf5Format>(config, files, Hdf5Format::Options{client, machine_name(), date_now, run});
   }
   TAILRACE_ASSERT(false);

@@ -1,0 +1,57 @@
+#include "damaris/run/outlets.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "damaris/include/Damaris.h"
+#include "damaris/run/failure.hpp"
+
+namespace tailrace::damaris {
+namespace {
+
+constexpr uint64_t kLeastBudget = uint64_t{1} << 20;
+constexpr uint64_t kPage = 4096;
+constexpr double kPatience = 120;  // seconds without any progress
+
+// The buffer is that of a node; its clients have equal parts, but each has room for the largest block.
+uint64_t budget_of(const Model& model, const Ranks& ranks, size_t store, size_t stores) {
+  const uint64_t buffer = model.architecture.buffer;
+  const uint64_t part = buffer / static_cast<uint64_t>(ranks.clients_of_node()) / stores;
+  const uint64_t largest = std::min(largest_block(model, store), buffer);
+  const uint64_t room = (largest + kPage) / kPage * kPage + kLeastBudget;
+  return std::max({part, kLeastBudget, largest > part ? room : uint64_t{0}});
+}
+
+}  // namespace
+
+std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, bool goes_on) {
+  const std::vector<size_t> stores = stores_in_use(model);
+  std::vector<Outlet> outlets;
+  for (const size_t store : stores) {
+    const bool collective = model.stores[store].mode == FileMode::collective;
+    if (collective && ranks.nodes() > 1) {
+      throw Failure(DAMARIS_INIT_ERROR, "store '" + model.stores[store].name + "': found FileMode Collective on " +
+                                            std::to_string(ranks.nodes()) +
+                                            " nodes, expected one node, or FilePerCore");
+    }
+    Outlet outlet;
+    outlet.store = store;
+    outlet.dedicated = ranks.has_servers();
+    outlet.server = std::to_string(ranks.server());
+    outlet.servers = std::to_string(std::max(1, ranks.servers()));
+    outlet.clients = std::to_string(collective ? ranks.clients() : ranks.clients_of_server());
+    if (!collective) outlet.cpus = ranks.server_cpus();
+    outlet.budget = budget_of(model, ranks, store, stores.size());
+    outlet.patience = kPatience;
+    outlet.empty_at_first = true;
+    outlet.goes_on = goes_on;
+    outlets.push_back(outlet);
+  }
+  return outlets;
+}
+
+bool is_served(const Model& model, const Outlet& outlet, const Ranks& ranks) {
+  return model.stores[outlet.store].mode == FileMode::file_per_core || ranks.server() == 0;
+}
+
+}  // namespace tailrace::damaris

@@ -1,0 +1,19 @@
+// Where the stores of a description are written from, given the ranks.
+#pragma once
+
+#include <vector>
+
+#include "damaris/output/configuration.hpp"
+#include "damaris/run/ranks.hpp"
+#include "damaris/xml/model.hpp"
+
+namespace tailrace::damaris {
+
+// Returns an outlet for each store in use. Throws Failure if a store cannot be written by these ranks. `goes_on`:
+// the program has started before.
+std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, bool goes_on);
+
+// Returns true if the server of these ranks writes the outlet's store: a file for all has one server.
+bool is_served(const Model& model, const Outlet& outlet, const Ranks& ranks);
+
+}  // namespace tailrace::damaris

@@ -1,0 +1,269 @@
+#include "damaris/run/program.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "damaris/include/Damaris.h"
+#include "damaris/run/failure.hpp"
+#include "damaris/run/outlets.hpp"
+#include "damaris/xml/reader.hpp"
+
+namespace tailrace::damaris {
+namespace {
+
+constexpr double kEndOfServer = 60;  // seconds from the last client's end to the server's
+constexpr double kFarewell = 10;     // seconds in which a server hears that a client has stopped
+
+// Reads the description on rank 0 and gives it to all ranks.
+Model shared_model(const std::string& file, MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::string text;
+  std::string why;
+  if (rank == 0) {
+    try {
+      text = read_text(file);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+  }
+  int64_t length = rank == 0 && why.empty() ? static_cast<int64_t>(text.size()) : -1;
+  MPI_Bcast(&length, 1, MPI_INT64_T, 0, comm);
+  if (length < 0 || length > INT32_MAX) throw Failure(DAMARIS_INIT_ERROR, why);
+  text.resize(static_cast<size_t>(length));
+  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm);
+  Report report(file);
+  try {
+    Model model = read_model(text, report);
+    if (model.architecture.dedicated_nodes > 0) {
+      throw Failure(DAMARIS_INIT_ERROR, rank != 0 ? ""
+                                                  : file + ": <dedicated>: found nodes=\"" +
+                                                        std::to_string(model.architecture.dedicated_nodes) +
+                                                        "\", expected 0: dedicated nodes are not there yet");
+    }
+    for (const std::string& warning : rank == 0 ? report.warnings() : std::vector<std::string>()) say(warning);
+    return model;
+  } catch (const Error& error) {
+    throw Failure(DAMARIS_INIT_ERROR, rank == 0 ? error.what() : "");
+  }
+}
+
+}  // namespace
+
+Program::Program(const std::string& file, MPI_Comm comm)
+    : model_(shared_model(file, comm)),
+      ranks_(comm, static_cast<int>(model_.architecture.dedicated_cores)),
+      parameters_(model_),
+      events_(model_.events) {
+  make_slots();
+}
+
+void Program::make_slots() {
+  const std::vector<size_t> stores = stores_in_use(model_);
+  std::vector<size_t> next(stores.size(), 0);
+  for (size_t index = 0; index < model_.variables.size(); ++index) {
+    const Variable& variable = model_.variables[index];
+    variables_[variable.name] = index;
+    const auto found = std::find(stores.begin(), stores.end(), variable.store);
+    const bool stored = found != stores.end();
+    const auto store = static_cast<size_t>(found - stores.begin());
+    for (int64_t block = 0; block < model_.architecture.domains; ++block) {
+      slots_.push_back({ClientBlock(model_.layouts[variable.layout], parameters_), &variable, store,
+                        stored ? next[store]++ : 0, stored && variable.enabled, false, nullptr, std::nullopt});
+    }
+  }
+}
+
+void Program::need_client() const {
+  if (!ranks_.is_client()) throw Failure(DAMARIS_CORE_IS_SERVER, "found a dedicated rank, expected a client");
+  if (!started_) throw Failure(DAMARIS_NOT_INITIALIZED, "found a program that has not called damaris_start");
+}
+
+Program::Slot& Program::slot_of(const std::string& variable, int32_t block) {
+  const auto found = variables_.find(variable);
+  if (found == variables_.end()) {
+    std::vector<std::string_view> known;
+    for (const Variable& one : model_.variables) known.emplace_back(one.name);
+    const std::string hint = did_you_mean(variable, known);
+    throw Failure(DAMARIS_UNDEFINED_VARIABLE, "found the variable " + in_quotes(variable) +
+                                                  ", expected one of the description" +
+                                                  (hint.empty() ? "" : "; " + hint));
+  }
+  const int64_t domains = model_.architecture.domains;
+  if (block < 0 || block >= domains) {
+    throw Failure(DAMARIS_INVALID_BLOCK, "found block " + std::to_string(block) + " of " + in_quotes(variable) +
+                                             ", expected 0 to " + std::to_string(domains - 1));
+  }
+  return slots_[found->second * static_cast<size_t>(domains) + static_cast<size_t>(block)];
+}
+
+// Returns true if the block of the present iteration is to be stored.
+bool Program::is_due(const Slot& slot) const {
+  return slot.stored && iteration_ % model_.stores[*slot.variable->store].frequency == 0;
+}
+
+int Program::start(int* is_client) {
+  if (started_) throw Failure(DAMARIS_ALREADY_INITIALIZED, "found a program that has started, expected damaris_stop");
+  *is_client = 0;
+  const int none = ranks_.has_servers() ? DAMARIS_OK : DAMARIS_NO_SERVER;
+  if (!ranks_.is_client()) {
+    serve();
+    started_before_ = true;
+    return none;
+  }
+  open_clients();
+  started_ = true;
+  started_before_ = true;
+  *is_client = 1;
+  return none;
+}
+
+// Serves until all clients have stopped.
+void Program::serve() {
+  std::vector<Outlet> outlets = outlets_of(model_, ranks_, started_before_);
+  const auto others = std::remove_if(outlets.begin(), outlets.end(),
+                                     [this](const Outlet& outlet) { return !is_served(model_, outlet, ranks_); });
+  outlets.erase(others, outlets.end());
+  ServerRank servers(model_, outlets);
+  MPI_Barrier(ranks_.all());
+  const bool started = listen(events_, ranks_);
+  servers.wait(started, kEndOfServer);
+}
+
+// All clients open, or none.
+void Program::open_clients() {
+  std::string why;
+  if (ranks_.has_servers()) MPI_Barrier(ranks_.all());  // the servers are ready
+  try {
+    for (const Outlet& outlet : outlets_of(model_, ranks_, started_before_)) {
+      clients_.push_back(std::make_unique<StoreClient>(model_, outlet, ranks_.number()));
+    }
+  } catch (const Failure& failure) {
+    why = failure.what();
+  }
+  signals_ = std::make_unique<Signals>(ranks_);
+  int ok = why.empty() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, ranks_.same());
+  if (ok == 1) return;
+  clients_.clear();
+  if (ranks_.has_servers()) signals_->stop(events_, false, kFarewell);
+  throw Failure(DAMARIS_INIT_ERROR, why.empty() ? "another client cannot start" : why);
+}
+
+int Program::stop() {
+  need_client();
+  int code = DAMARIS_OK;
+  for (const std::unique_ptr<StoreClient>& client : clients_) {
+    const int one = client->close();
+    if (code == DAMARIS_OK) code = one;
+  }
+  clients_.clear();
+  started_ = false;
+  for (Slot& slot : slots_) slot.ended = false;
+  if (!ranks_.has_servers()) return code == DAMARIS_OK ? DAMARIS_NO_SERVER : code;
+  signals_->stop(events_, true, kFarewell);
+  return code;
+}
+
+int Program::finalize() {
+  if (!started_) return DAMARIS_OK;
+  const int code = stop();
+  return code == DAMARIS_OK || code == DAMARIS_NO_SERVER ? DAMARIS_OK : DAMARIS_FINALIZE_ERROR;
+}
+
+int Program::write(const std::string& variable, int32_t block, const void* data) {
+  need_client();
+  Slot& slot = slot_of(variable, block);
+  if (data == nullptr && slot.block.shape().elements_in_memory() > 0) return DAMARIS_ARGUMENT_ERROR;
+  if (!is_due(slot)) return DAMARIS_OK;
+  if (slot.ended) {
+    throw Failure(DAMARIS_ALLOCATION_ERROR,
+                  "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
+  }
+  const int code = clients_[slot.store]->write(slot.index, slot.block, iteration_, data);
+  slot.ended = !slot.variable->time_varying;
+  return code;
+}
+
+int Program::alloc_unstored(Slot& slot, void** memory) {
+  const uint64_t bytes = slot.block.shape().elements_in_memory() * slot.block.element();
+  slot.unstored.reset(new (std::nothrow) std::byte[bytes]);
+  slot.unstored_at = iteration_;
+  *memory = slot.unstored.get();
+  return slot.unstored ? DAMARIS_OK : DAMARIS_ALLOCATION_ERROR;
+}
+
+int Program::alloc(const std::string& variable, int32_t block, void** memory) {
+  need_client();
+  Slot& slot = slot_of(variable, block);
+  *memory = nullptr;
+  if (!is_due(slot) || slot.ended) return alloc_unstored(slot, memory);
+  return clients_[slot.store]->alloc(slot.index, slot.block, iteration_, memory);
+}
+
+int Program::commit(const std::string& variable, int32_t block, int64_t iteration) {
+  need_client();
+  Slot& slot = slot_of(variable, block);
+  if (slot.unstored_at == iteration) {
+    if (!slot.ended) return DAMARIS_OK;
+    throw Failure(DAMARIS_ALLOCATION_ERROR,
+                  "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
+  }
+  if (!slot.stored) return DAMARIS_BLOCK_NOT_FOUND;
+  const int code = clients_[slot.store]->commit(slot.index, slot.block, iteration);
+  if (code == DAMARIS_OK) slot.ended = !slot.variable->time_varying;
+  return code;
+}
+
+int Program::clear(const std::string& variable, int32_t block, int64_t iteration) {
+  need_client();
+  Slot& slot = slot_of(variable, block);
+  if (slot.unstored_at == iteration) {
+    slot.unstored.reset();
+    slot.unstored_at.reset();
+    return DAMARIS_OK;
+  }
+  return slot.stored ? clients_[slot.store]->clear(slot.index, iteration) : DAMARIS_BLOCK_NOT_FOUND;
+}
+
+int Program::move(const std::string& variable, int32_t block, const int64_t* position) {
+  Slot& slot = slot_of(variable, block);
+  const size_t rank = slot.block.position().size();
+  if (std::any_of(position, position + rank, [](int64_t one) { return one < 0; })) {
+    throw Failure(DAMARIS_INVALID_DIMENSIONS, "found a negative position of " + in_quotes(variable));
+  }
+  slot.block.move(position);
+  return DAMARIS_OK;
+}
+
+int Program::end_iteration() {
+  need_client();
+  int code = DAMARIS_OK;
+  for (const std::unique_ptr<StoreClient>& client : clients_) {
+    const int one = client->end_iteration(iteration_, !ranks_.has_servers());
+    if (code == DAMARIS_OK) code = one;
+  }
+  ++iteration_;
+  return code;
+}
+
+int Program::signal(const std::string& event) {
+  need_client();
+  const std::optional<size_t> found = events_.find(event);
+  if (!found) {
+    throw Failure(DAMARIS_UNDEFINED_ACTION,
+                  "found the event " + in_quotes(event) + ", expected one of the description");
+  }
+  const bool here = events_.at(*found).local || !ranks_.has_servers();
+  if (here) return events_.run(*found, ranks_.number(), static_cast<int32_t>(iteration_));
+  signals_->raise(events_, *found, iteration_);
+  return DAMARIS_OK;
+}
+
+int Program::bind(const std::string& event, signal_t function) {
+  if (started_) throw Failure(DAMARIS_BIND_ERROR, "found a program that has started, expected damaris_bind before");
+  events_.bind(event, function);
+  return DAMARIS_OK;
+}
+
+}  // namespace tailrace::damaris

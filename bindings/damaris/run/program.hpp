@@ -1,0 +1,80 @@
+// Program: everything that a process has between damaris_initialize and damaris_finalize. Its calls return codes of
+// Damaris, or throw Failure; Damaris.h says what they do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "damaris/run/client_block.hpp"
+#include "damaris/run/events.hpp"
+#include "damaris/run/parameters.hpp"
+#include "damaris/run/ranks.hpp"
+#include "damaris/run/server_rank.hpp"
+#include "damaris/run/signals.hpp"
+#include "damaris/run/store_client.hpp"
+#include "damaris/xml/model.hpp"
+
+namespace tailrace::damaris {
+
+class Program {
+ public:
+  // Collective. Throws Failure, on all ranks, if the description is wrong.
+  Program(const std::string& file, MPI_Comm comm);
+
+  int start(int* is_client);
+  int stop();
+  // Stops, if the program has not.
+  int finalize();
+
+  int write(const std::string& variable, int32_t block, const void* data);
+  int alloc(const std::string& variable, int32_t block, void** memory);
+  int commit(const std::string& variable, int32_t block, int64_t iteration);
+  int clear(const std::string& variable, int32_t block, int64_t iteration);
+  int move(const std::string& variable, int32_t block, const int64_t* position);
+  int end_iteration();
+  int signal(const std::string& event);
+  int bind(const std::string& event, signal_t function);
+
+  Parameters& parameters() { return parameters_; }
+  int64_t iteration() const { return iteration_; }
+  MPI_Comm same() const { return ranks_.same(); }
+
+ private:
+  // A block of a variable, and where it is written.
+  struct Slot {
+    ClientBlock block;
+    const Variable* variable;
+    size_t store;                           // index into clients_
+    size_t index;                           // of the block in its store
+    bool stored;                            // false: no store, or not enabled
+    bool ended = false;                     // it does not vary with time, and has been handed over
+    std::unique_ptr<std::byte[]> unstored;  // memory for a block that is not stored
+    std::optional<int64_t> unstored_at;     // its iteration
+  };
+
+  void make_slots();
+  Slot& slot_of(const std::string& variable, int32_t block);
+  bool is_due(const Slot& slot) const;
+  void need_client() const;
+  void open_clients();
+  void serve();
+  int alloc_unstored(Slot& slot, void** memory);
+
+  const Model model_;
+  Ranks ranks_;
+  Parameters parameters_;
+  Events events_;
+  std::unordered_map<std::string, size_t> variables_;
+  std::vector<Slot> slots_;                            // `domains` for each variable
+  std::vector<std::unique_ptr<StoreClient>> clients_;  // by store in use
+  std::unique_ptr<Signals> signals_;
+  int64_t iteration_ = 0;
+  bool started_ = false;  // a client is open, or the server has served
+  bool started_before_ = false;
+};
+
+}  // namespace tailrace::damaris

@@ -1,0 +1,193 @@
+#include "damaris/run/store_client.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "damaris/include/Damaris.h"
+#include "damaris/run/failure.hpp"
+
+namespace tailrace::damaris {
+namespace {
+
+// Returns the first code that is not OK.
+int first_of(int one, int other) { return one != DAMARIS_OK ? one : other; }
+
+bool carried_out(tailrace_status status) { return status == TAILRACE_OK || status == TAILRACE_EARLIER_FAILURE; }
+
+}  // namespace
+
+StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client)
+    : shared_(model.stores[outlet.store].mode == FileMode::collective) {
+  for (StoredBlock& names : blocks_of(model, outlet.store)) {
+    const size_t count = names.shape.size() * (shared_ ? 3 : 1);
+    targets_.push_back({std::move(names), std::vector<int64_t>(count, 0), {}});
+  }
+  const std::string text = configuration_of(model, outlet);
+  tailrace_open_options options{};
+  options.struct_size = sizeof options;
+  options.config_text = text.c_str();
+  const std::string name = "(store " + model.stores[outlet.store].name + ")";
+  const tailrace_status status = tailrace_open_with(name.c_str(), client, &options, &client_);
+  if (status == TAILRACE_OK) return;
+  tailrace_error error{};
+  error.struct_size = sizeof error;
+  const bool explained = tailrace_last_error(nullptr, &error) == TAILRACE_OK && error.status != TAILRACE_OK;
+  throw Failure(DAMARIS_INIT_ERROR, explained ? error.message : tailrace_status_text(status));
+}
+
+StoreClient::~StoreClient() {
+  if (client_ != nullptr) (void)close();
+}
+
+int StoreClient::check(tailrace_status status, const char* what) { return damaris::check(client_, status, what); }
+
+// Tells tailrace the block's present numbers, if they have changed.
+int StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position) {
+  std::vector<int64_t> now(shape.inner.begin(), shape.inner.end());
+  if (shared_) {
+    now.insert(now.end(), shape.global.begin(), shape.global.end());
+    now.insert(now.end(), position.begin(), position.end());
+  }
+  if (now == target.sent) return DAMARIS_OK;
+  std::vector<tailrace_parameter> parameters;
+  for (const auto* names : {&target.names.shape, &target.names.global, &target.names.offset}) {
+    for (const std::string& name : *names) {
+      if (parameters.size() < now.size()) parameters.push_back({name.c_str(), now[parameters.size()]});
+    }
+  }
+  const tailrace_status status = tailrace_set_parameters(client_, parameters.data(), parameters.size());
+  if (carried_out(status)) target.sent = std::move(now);
+  return check(status, "the dimensions of a block");
+}
+
+int StoreClient::copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
+                                     const void* data) {
+  void* memory = nullptr;
+  const char* const name = target.names.name.c_str();
+  const tailrace_status status = tailrace_alloc(client_, name, iteration, &memory);
+  const int code = check(status, "damaris_write");
+  if (!carried_out(status)) return code;
+  copy_inside(shape, element, data, memory);
+  return first_of(code, check(tailrace_commit(client_, name, iteration), "damaris_write"));
+}
+
+int StoreClient::write(size_t index, ClientBlock& block, int64_t iteration, const void* data) {
+  Target& target = targets_[index];
+  const std::vector<int64_t> before = target.sent;
+  const int placed = place(target, block.shape(), block.position());
+  if (placed != DAMARIS_OK && target.sent == before) return placed;  // refused: nothing has changed
+  const BlockShape& shape = block.shape();
+  if (shape.has_ghosts()) {
+    return first_of(placed, copy_without_ghosts(target, shape, block.element(), iteration, data));
+  }
+  return first_of(placed,
+                  check(tailrace_write(client_, target.names.name.c_str(), iteration, data), "damaris_write"));
+}
+
+StoreClient::Lent* StoreClient::find(Target& target, int64_t iteration) {
+  const auto found = std::find_if(target.lent.begin(), target.lent.end(),
+                                  [iteration](const Lent& one) { return one.iteration == iteration; });
+  return found == target.lent.end() ? nullptr : &*found;
+}
+
+int StoreClient::alloc(size_t index, ClientBlock& block, int64_t iteration, void** memory) {
+  Target& target = targets_[index];
+  if (const Lent* there = find(target, iteration)) {
+    if (there->committed) return DAMARIS_ALLOCATION_ERROR;
+    *memory = there->data;
+    return DAMARIS_OK;
+  }
+  const std::vector<int64_t> before = target.sent;
+  const int placed = place(target, block.shape(), block.position());
+  if (placed != DAMARIS_OK && target.sent == before) return placed;
+  Lent lent;
+  lent.iteration = iteration;
+  lent.shape = block.shape();
+  int code = DAMARIS_OK;
+  if (block.shape().has_ghosts()) {
+    lent.own.reset(new (std::nothrow) std::byte[block.shape().elements_in_memory() * block.element()]);
+    lent.data = lent.own.get();
+    if (lent.data == nullptr) return DAMARIS_ALLOCATION_ERROR;
+  } else {
+    const tailrace_status status =
+        tailrace_alloc_kept(client_, target.names.name.c_str(), iteration, &lent.data, &lent.memory);
+    code = check(status, "damaris_alloc");
+    if (!carried_out(status)) return code;
+  }
+  *memory = lent.data;
+  target.lent.push_back(std::move(lent));
+  return first_of(placed, code);
+}
+
+int StoreClient::commit(size_t index, ClientBlock& block, int64_t iteration) {
+  Target& target = targets_[index];
+  Lent* const lent = find(target, iteration);
+  if (lent == nullptr || lent->committed) return DAMARIS_BLOCK_NOT_FOUND;
+  lent->committed = true;
+  if (lent->own) {
+    const int placed = place(target, lent->shape, block.position());
+    if (placed != DAMARIS_OK) return placed;
+    return copy_without_ghosts(target, lent->shape, block.element(), iteration, lent->data);
+  }
+  return check(tailrace_commit(client_, target.names.name.c_str(), iteration), "damaris_commit");
+}
+
+void StoreClient::release(Lent& lent) { tailrace_release(lent.memory); }
+
+int StoreClient::clear(size_t index, int64_t iteration) {
+  Target& target = targets_[index];
+  Lent* const lent = find(target, iteration);
+  if (lent == nullptr || !lent->committed) return DAMARIS_BLOCK_NOT_FOUND;
+  release(*lent);
+  target.lent.erase(target.lent.begin() + (lent - target.lent.data()));
+  return DAMARIS_OK;
+}
+
+// Gives a block back that will not be committed: tailrace writes nothing of a variable that is off.
+void StoreClient::discard(const Target& target, Lent& lent) {
+  const char* const name = target.names.name.c_str();
+  if (lent.memory != nullptr && tailrace_enable(client_, name, 0) == TAILRACE_OK) {
+    (void)check(tailrace_commit(client_, name, lent.iteration), "damaris_end_iteration");
+    (void)check(tailrace_enable(client_, name, 1), "damaris_end_iteration");
+  }
+  release(lent);
+}
+
+// Takes memory back that is not committed, or that the program has not cleared for a whole iteration.
+int StoreClient::take_back(int64_t iteration) {
+  int code = DAMARIS_OK;
+  for (Target& target : targets_) {
+    const auto old = std::remove_if(target.lent.begin(), target.lent.end(), [&](Lent& lent) {
+      if (lent.committed) {
+        if (lent.iteration < iteration) release(lent);
+        return lent.iteration < iteration;
+      }
+      say("damaris_end_iteration: '" + target.names.name + "' is allocated and not committed in iteration " +
+          std::to_string(lent.iteration) + ": it is not written");
+      discard(target, lent);
+      code = DAMARIS_BLOCK_NOT_FOUND;
+      return true;
+    });
+    target.lent.erase(old, target.lent.end());
+  }
+  return code;
+}
+
+int StoreClient::end_iteration(int64_t iteration, bool wait) {
+  int code = take_back(iteration);
+  code = first_of(code, check(tailrace_end_iteration(client_, iteration), "damaris_end_iteration"));
+  if (wait) code = first_of(code, check(tailrace_flush(client_), "damaris_end_iteration"));
+  return code;
+}
+
+int StoreClient::close() {
+  for (Target& target : targets_) {
+    for (Lent& lent : target.lent) release(lent);
+    target.lent.clear();
+  }
+  const int code = check(tailrace_close(client_), "damaris_stop");
+  client_ = nullptr;
+  return code;
+}
+
+}  // namespace tailrace::damaris

@@ -1,0 +1,63 @@
+// StoreClient: a client of tailrace that writes the blocks of one store. Each call returns a code of Damaris.
+#pragma once
+
+#include <tailrace/tailrace.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "damaris/output/configuration.hpp"
+#include "damaris/run/client_block.hpp"
+
+namespace tailrace::damaris {
+
+class StoreClient {
+ public:
+  // Opens client `client`. Throws Failure.
+  StoreClient(const Model& model, const Outlet& outlet, int client);
+  StoreClient(const StoreClient&) = delete;
+  StoreClient& operator=(const StoreClient&) = delete;
+  ~StoreClient();
+
+  // `index` is that of the block in blocks_of(). Throw ExpressionError if the block has no shape now.
+  int write(size_t index, ClientBlock& block, int64_t iteration, const void* data);
+  int alloc(size_t index, ClientBlock& block, int64_t iteration, void** memory);
+  int commit(size_t index, ClientBlock& block, int64_t iteration);
+  int clear(size_t index, int64_t iteration);
+  // `wait`: until all is written.
+  int end_iteration(int64_t iteration, bool wait);
+  int close();
+
+ private:
+  // Memory that the program has: of the pool, or the program's own for blocks with ghosts, which are cut on commit.
+  struct Lent {
+    int64_t iteration = 0;
+    BlockShape shape;
+    void* data = nullptr;
+    tailrace_memory* memory = nullptr;
+    std::unique_ptr<std::byte[]> own;
+    bool committed = false;
+  };
+  struct Target {
+    StoredBlock names;
+    std::vector<int64_t> sent;  // the numbers of its layout that tailrace has
+    std::vector<Lent> lent;     // of iterations that are not cleared
+  };
+
+  int place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position);
+  int copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
+                          const void* data);
+  int check(tailrace_status status, const char* what);
+  static Lent* find(Target& target, int64_t iteration);
+  static void release(Lent& lent);
+  void discard(const Target& target, Lent& lent);
+  int take_back(int64_t iteration);
+
+  const bool shared_;  // a file for all: blocks have positions in whole arrays
+  std::vector<Target> targets_;
+  tailrace_client* client_ = nullptr;
+};
+
+}  // namespace tailrace::damaris

@@ -1,0 +1,80 @@
+// tailrace-damaris: checks descriptions of Damaris, and converts them to configurations of tailrace.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "damaris/output/configuration.hpp"
+#include "damaris/xml/reader.hpp"
+
+namespace {
+
+namespace damaris = tailrace::damaris;
+
+// Reads a description; its warnings go to stderr.
+damaris::Model read(const std::string& file) {
+  damaris::Report report(file);
+  const std::string text = damaris::read_text(file);
+  damaris::Model model = damaris::read_model(text, report);
+  for (const std::string& warning : report.warnings()) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  return model;
+}
+
+void check(const std::string& file) {
+  const damaris::Model model = read(file);
+  std::printf("%s: ok: %zu variables in %zu layouts, %zu parameters, %lld domains, %lld dedicated cores\n",
+              file.c_str(), model.variables.size(), model.layouts.size(), model.parameters.size(),
+              static_cast<long long>(model.architecture.domains),
+              static_cast<long long>(model.architecture.dedicated_cores));
+}
+
+// Returns the store of this name; without one, the only one that files are written for.
+size_t choose_store(const damaris::Model& model, const std::string& file, const std::string& name) {
+  std::string names;
+  for (const size_t store : damaris::stores_in_use(model)) {
+    if (model.stores[store].name == name) return store;
+    names += (names.empty() ? "" : ", ") + model.stores[store].name;
+  }
+  const std::vector<size_t> used = damaris::stores_in_use(model);
+  if (name.empty() && used.size() == 1) return used.front();
+  if (used.empty()) throw damaris::Error(file + ": found no variable with a store, expected one that is written");
+  throw damaris::Error(file + ": found " + (name.empty() ? "several stores" : "no store '" + name + "'") +
+                       ", expected --store with one of " + names);
+}
+
+void convert(const std::string& file, const std::string& store) {
+  const damaris::Model model = read(file);
+  damaris::Outlet outlet;
+  outlet.store = choose_store(model, file, store);
+  outlet.budget = model.architecture.buffer < (1 << 20) ? 1 << 20 : model.architecture.buffer;
+  const bool collective = model.stores[outlet.store].mode == damaris::FileMode::collective;
+  if (collective) outlet.clients = "size";
+  const std::string text = damaris::configuration_of(model, outlet);
+  std::printf("# Made of %s by 'tailrace damaris convert'. Parameters are as they are at the start.\n%s",
+              file.c_str(), text.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Descriptions of Damaris in XML", "tailrace damaris");
+  app.require_subcommand(1);
+  std::string file;
+  std::string store;
+  CLI::App* const checking = app.add_subcommand("check", "check a description; report what has no effect");
+  checking->add_option("FILE", file, "the description")->required();
+  CLI::App* const converting =
+      app.add_subcommand("convert", "print a configuration of tailrace that writes the same");
+  converting->add_option("FILE", file, "the description")->required();
+  converting->add_option("--store", store, "which store, if there are several");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    checking->parsed() ? check(file) : convert(file, store);
+    return 0;
+  } catch (const damaris::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", file.c_str(), error.what());
+  }
+  return 1;
+}
