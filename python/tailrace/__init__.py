@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
-from . import _logs, _tailrace, opening, ranks
+from . import _logs, _signatures, _tailrace, opening, ranks
 from ._errors import (Closed, Dropped, Error, Exists, InvalidArgument, InvalidConfig, IoError, NotFound, OutOfMemory,
                       ServerLost, TimedOut, TooLarge, UnknownVariable, WrongShape, WrongType)
 from ._mistake import Mistake
@@ -32,6 +32,9 @@ __all__ = ["Client", "Closed", "Dropped", "Error", "Exists", "File", "FileStats"
            "IoError", "Leftover", "Mistake", "NotFound", "OutOfMemory", "ServerLost", "Sizes", "Status", "Ticket",
            "TimedOut", "Times", "TooLarge", "UnknownVariable", "Variable", "VariableStats", "WrongShape", "WrongType",
            "__version__", "check", "mistakes", "open", "read", "recover"]
+
+for _class in (Client, File, Ticket):
+    _signatures.show(_class)
 
 __version__: str = _tailrace.version()
 

@@ -71,21 +71,23 @@ def _meshes(xarray: Any, series: Series, chosen: list[int]) -> Any:
         "time": ("time", [one.get("time", 0.0) for one in attributes], {"unitSI": unit, "long_name": "time"}),
         "iteration": ("time", chosen)}
     variables = {}
+    names = {records[0].name for records in whole.values()}
     # An axis has the name of its label for arrays whose values are in the grid's points, before shifted ones.
     for path, records in sorted(whole.items(), key=lambda one: bool(np.any(one[1][0].attributes.get("position", 0)))):
-        dimensions = [_dimension(coordinates, records, axis) for axis in range(len(records[0].shape))]
+        dimensions = [_dimension(coordinates, records, axis, names) for axis in range(len(records[0].shape))]
         variables[records[0].name] = xarray.Variable(("time", *dimensions), _lazy(series, chosen, records[0]),
                                                      _shown(records[0]))
     return xarray.Dataset(variables, coordinates, attrs=series.attributes)
 
 
-def _dimension(coordinates: dict[str, Any], records: list[Record], axis: int) -> str:
-    """Returns the name of a dimension with these coordinates; adds them if they are new. Grids may move."""
+def _dimension(coordinates: dict[str, Any], records: list[Record], axis: int, variables: set[str]) -> str:
+    """Returns the name of a dimension with these coordinates; adds them if they are new. Grids may move. `variables`
+    have their names for themselves."""
     first = records[0]
     positions = [record.coordinates(axis) for record in records]
     moves = any(not np.array_equal(one, positions[0]) for one in positions)
     label = first.axes[axis] if axis < len(first.axes) else f"axis{axis}"
-    for dimension in (label, f"{first.name}_{label}"):
+    for dimension in (name for name in (label, f"{first.name}_{label}") if name not in variables):
         known = coordinates.get(dimension) or coordinates.get(dimension + "_of_time")
         values = np.array(positions) if moves else positions[0]
         if known is None:

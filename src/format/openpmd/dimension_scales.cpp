@@ -46,7 +46,7 @@ bool DimensionScales::attach(hid_t dataset, const Variable& variable, const Layo
     if (shape[axis] == 0 || shape[axis] > kMostPoints) continue;
     const double shift = axis < variable.record.position.size() ? variable.record.position[axis] : 0.0;
     const double first = layout.origin[axis] + (static_cast<double>(offset[axis]) + shift) * layout.spacing[axis];
-    const Axis of{layout.axes[axis], shape[axis], first, layout.spacing[axis], layout.grid_unit.factor};
+    const Axis of{layout.axes[axis], shape[axis], first, layout.spacing[axis], layout.grid_unit.factor, shift != 0.0};
     Scale* const scale = scale_of(of, mesh_of(variable), layout.grid_unit);
     if (scale == nullptr) return false;
     scale->users.push_back({self, static_cast<uint32_t>(axis)});
@@ -65,7 +65,7 @@ DimensionScales::Scale* DimensionScales::scale_of(const Axis& axis, const std::s
   Scale& scale = found->second;
   if (!is_new) return &scale;
   std::string name = axis.label;
-  if (names_.contains(name)) name = mesh + "_" + axis.label;
+  if (axis.shifted || names_.contains(name)) name = mesh + "_" + axis.label;
   while (!names_.insert(name).second) name += "_";
   scale.dataset = create(meshes_, name.c_str(), axis.points);
   const bool ok = scale.dataset.valid() && refer(scale.dataset.id(), scale.reference) &&

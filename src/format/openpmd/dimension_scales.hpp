@@ -2,9 +2,9 @@
 // know the axes of an array.
 //
 // A scale is a mesh of one dimension itself, beside the others, so that openPMD's readers take it for one. It has the
-// label of the axis as its name; "<mesh>_<label>" if another mesh has other coordinates under that label, or a mesh
-// has that name. The caller holds LibraryLock. Each function returns false if HDF5 failed. The attributes are those
-// of "HDF5 Dimension Scale Specification", III.
+// label of the axis as its name; "<mesh>_<label>" if the values are between the points of the grid, if another mesh
+// has other coordinates under that label, or if a mesh has that name. The caller holds LibraryLock. Each function
+// returns false if HDF5 failed. The attributes are those of "HDF5 Dimension Scale Specification", III.
 #pragma once
 
 #include <hdf5.h>
@@ -41,7 +41,8 @@ class DimensionScales {
     uint64_t points = 0;
     double first = 0;
     double spacing = 0;
-    double unit = 0;  // factor to SI
+    double unit = 0;       // factor to SI
+    bool shifted = false;  // the values are between the points of the grid
 
     auto operator<=>(const Axis&) const = default;
   };
