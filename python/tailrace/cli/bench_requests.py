@@ -38,7 +38,8 @@ class Printer:
         for cell in cells:
             table.add_row(_name(cell), quantity.format_time(cell["median"]),
                           f"{quantity.format_time(cell['least'])} … {quantity.format_time(cell['most'])}",
-                          quantity.three(cell["median"] / off), quantity.format_rate(cell["file_bytes"] / cell["median"]),
+                          quantity.three(cell["median"] / off),
+                          quantity.format_rate(cell["file_bytes"] / cell["median"]),
                           quantity.format_time(cell["handed"]), f"{cell['transfers']:.0f}",
                           str(cell["wrong_bytes"]))
         fitting.show(self.console, table)

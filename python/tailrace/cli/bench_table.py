@@ -184,7 +184,7 @@ def conclusion(document: dict[str, Any]) -> str:
     title = min(ways, key=lambda one: float(ways[one]["summary"]["total"]["median"]))
     best, sync = ways[title]["summary"], point["series"]["sync"]["summary"]
     total, before = best["total"]["median"], sync["total"]["median"]
-    where = f"At C/W = {_ratio(point['compute_seconds'], point['write_seconds'])}"
+    where = f"At C/W = {_measured(point)}"
     name = "tailrace" if rungs else title
     took, instead = quantity.format_time(total), quantity.format_time(before)
     text = (f"{where} the program took {took} with {name} instead of {instead} synchronously "
@@ -211,16 +211,16 @@ def ablation(document: dict[str, Any]) -> str:
 
 def prediction(document: dict[str, Any], settings: Settings | None) -> str:
     """Reports the largest deviation of a measurement from its prediction, and the command that repeats it."""
-    found = [(point["c_over_w_asked"], title, one) for point, title, one in _predicted(document)]
+    found = list(_predicted(document))
     if not found:
         return ""
-    ratio, title, one = max(found, key=lambda entry: abs(float(entry[2]["deviation"])))
+    point, title, one = max(found, key=lambda entry: abs(float(entry[2]["deviation"])))
     predicted, measured = map(quantity.format_time, (one["predicted_seconds"], one["summary"]["total"]["least"]))
     medians = max((float(one["deviation_of_medians"]) for _, _, one in found), key=abs)
     text = ("Predicted from C, W and copies measured by themselves in the same rounds: the largest deviation of "
             f"{len(found)} is {100 * one['deviation']:+.1f} %, "
-            f"{title} at C/W = {ratio:.3g}: predicted {predicted} by {one['model']} from the least of each, measured "
-            f"{measured} at least (medians from medians: {100 * medians:+.1f} % at most).")
+            f"{title} at C/W = {_measured(point)}: predicted {predicted} by {one['model']} from the least of each, "
+            f"measured {measured} at least (medians from medians: {100 * medians:+.1f} % at most).")
     told = [series["within_interval"] for _, _, series in found if "within_interval" in series]
     if told:
         text += (f" Of {len(told)} medians {sum(told)} lie in the interval of their prediction, which is what the "
@@ -229,7 +229,7 @@ def prediction(document: dict[str, Any], settings: Settings | None) -> str:
         return text
     again = dataclasses.replace(settings, writers=(one["name"],), ablation=False)
     if again.compute_seconds is None:
-        again = dataclasses.replace(again, ratios=(ratio,))
+        again = dataclasses.replace(again, ratios=(point["c_over_w_asked"],))
     return f"{text}\n  again: {command.line(again)}"
 
 
@@ -251,7 +251,7 @@ def doubts(document: dict[str, Any]) -> list[str]:
     if unrest > 1.1:
         total = one["summary"]["total"]
         found.append(f"The machine or its storage was busy with other things: the same run ({title} at C/W = "
-                     f"{point['c_over_w_asked']:.3g}) took from {quantity.format_time(total['least'])} to "
+                     f"{_measured(point)}) took from {quantity.format_time(total['least'])} to "
                      f"{quantity.format_time(total['most'])}, so believe no ratio more closely than that.")
     found += steal.told(document.get("steal", {}))
     if document["settings"]["repeats"] < 5:
@@ -263,7 +263,7 @@ def doubts(document: dict[str, Any]) -> list[str]:
     for point in document["points"]:
         hashes = {run.get("result_hash") for one in point["series"].values() for run in one.get("runs", [])}
         if len(hashes) > 1:
-            found.append(f"The runs at C/W = {point['c_over_w_asked']:.3g} did not all compute the same result.")
+            found.append(f"The runs at C/W = {_measured(point)} did not all compute the same result.")
     under = [title for point in document["points"] for title, one in point["series"].items()
              if one.get("summary", {}).get("to_limit", {}).get("median", 1.0) < 0.98]
     if under:
@@ -279,6 +279,10 @@ def _number(count: float) -> str:
 
 def _distance(ratio: float) -> float:
     return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+
+
+def _measured(point: dict[str, Any]) -> str:
+    return _ratio(point["compute_seconds"], point["write_seconds"])
 
 
 def _ratio(compute: float, write: float) -> str:

@@ -148,8 +148,8 @@ def _prediction_rows(advice: Advice,
         interval = [f"{quantity.format_time(low)} … {quantity.format_time(high)}"] if intervals else []
         gain = "–" if synchronous else _percent(one.gain)
         overlap = "–" if synchronous else _percent(shield.output_overlap(ot, one.waiting))
-        rows.append((one.place, verb, quantity.format_time(one.seconds), *interval, gain, quantity.three(one.to_limit),
-                     quantity.format_time(one.waiting), overlap))
+        rows.append((one.place, verb, quantity.format_time(one.seconds), *interval, gain,
+                     quantity.three(one.to_limit), quantity.format_time(one.waiting), overlap))
     return rows
 
 
