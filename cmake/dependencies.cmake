@@ -1,5 +1,5 @@
-# Third-party libraries; only the folder that adapts a library uses it (docs/decisions/006). All are Debian packages,
-# except HDF5, which is built once from source into TAILRACE_DEPS.
+# Third-party libraries; only the folder that adapts a library uses it (docs/decisions/006). summary.cmake says what
+# was found.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -12,9 +12,18 @@ pkg_check_modules(libsodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(libgcrypt REQUIRED IMPORTED_TARGET libgcrypt)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
-pkg_check_modules(liblzf REQUIRED IMPORTED_TARGET liblzf)
-pkg_check_modules(blosc REQUIRED IMPORTED_TARGET blosc)
-find_library(TAILRACE_SZLIB sz REQUIRED) # from libaec, which has no .pc file in Debian 12
+
+# Codecs of unchanged HDF5 programs. HDF5 itself applies a filter whose codec is missing here.
+set(TAILRACE_CODECS lzf blosc szip CACHE STRING "Codecs of HDF5 programs that are used where they are found")
+if("lzf" IN_LIST TAILRACE_CODECS)
+  pkg_check_modules(liblzf IMPORTED_TARGET liblzf)
+endif()
+if("blosc" IN_LIST TAILRACE_CODECS)
+  pkg_check_modules(blosc IMPORTED_TARGET blosc)
+endif()
+if("szip" IN_LIST TAILRACE_CODECS)
+  find_library(TAILRACE_SZLIB sz) # from libaec, which has no .pc file in Debian 12
+endif()
 
 # tailrace_take_static(TARGET NAME [NAME …]): with TAILRACE_STATIC_LIBRARIES, an imported library becomes these
 # archives, in the order of linking. Without an archive of a name it stays shared. The commands of the compiler stay
@@ -45,17 +54,10 @@ function(tailrace_take_static target)
 endfunction()
 tailrace_take_static(PkgConfig::libzstd zstd)
 tailrace_take_static(PkgConfig::libdeflate deflate)
-if(TAILRACE_STATIC_LIBRARIES)
+if(TAILRACE_STATIC_LIBRARIES AND TAILRACE_SZLIB)
   find_library(TAILRACE_STATIC_SZLIB NAMES libsz.a)
   find_library(TAILRACE_STATIC_AEC NAMES libaec.a)
   if(TAILRACE_STATIC_SZLIB AND TAILRACE_STATIC_AEC)
     set(TAILRACE_SZLIB ${TAILRACE_STATIC_SZLIB} ${TAILRACE_STATIC_AEC})
   endif()
 endif()
-
-set(TAILRACE_DEPS ${PROJECT_SOURCE_DIR}/.deps CACHE PATH "Where dependencies built from source are kept")
-execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/build_hdf5.sh ${TAILRACE_DEPS}/hdf5 COMMAND_ERROR_IS_FATAL ANY)
-find_package(HDF5 REQUIRED CONFIG NO_DEFAULT_PATH PATHS ${TAILRACE_DEPS}/hdf5/cmake
-             COMPONENTS C static)
-# HDF5's compile definitions are not for code that uses it.
-set_target_properties(hdf5-static PROPERTIES INTERFACE_COMPILE_DEFINITIONS "")

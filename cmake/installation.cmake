@@ -30,7 +30,13 @@ install(FILES bindings/damaris/include/Damaris.h bindings/damaris/include/damari
 if(TARGET tailrace-cube)
   install(TARGETS tailrace-cube RUNTIME DESTINATION bin COMPONENT library)
 endif()
-install(PROGRAMS tools/tailrace-run DESTINATION bin COMPONENT library)
+if(TARGET tailrace_foam)
+  install(TARGETS tailrace_foam tailrace_foam_preload LIBRARY DESTINATION lib/tailrace COMPONENT library)
+endif()
+configure_file(tools/tailrace-run ${PROJECT_BINARY_DIR}/tailrace-run @ONLY)
+install(PROGRAMS ${PROJECT_BINARY_DIR}/tailrace-run DESTINATION bin COMPONENT library)
+install(FILES man/tailrace.1 man/tailrace-run.1 man/tailrace-core.1 man/tailrace-forward.1 DESTINATION share/man/man1
+        COMPONENT library)
 
 set(tailrace_plugin_folder lib/hdf5/plugin)
 set(tailrace_fortran_folder share/tailrace/fortran)

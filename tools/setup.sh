@@ -3,6 +3,9 @@
 # from source and OpenFOAM's headers into .deps, and a Python environment in .venv (python-packages.txt). Says what it
 # does; does nothing, quickly, when nothing is to do. Removes or upgrades nothing.
 #
+# TAILRACE_HDF5_SOURCE names HDF5's source, a directory or an archive, where Cargo cannot fetch it. Where packages
+# come from elsewhere (modules, Spack, Conda), TAILRACE_PACKAGES=elsewhere leaves Debian's alone.
+#
 #   tools/setup.sh          what building and testing need
 #   tools/setup.sh demo     of that, what is not marked tests: what `make demo` builds and runs
 #   tools/setup.sh bench    only what benchmarks need beside all that (bench-packages.txt); `make bench` calls it
@@ -22,13 +25,14 @@ have_new_cargo() {
 # install_debian_packages LIST [MARK]: what stands in tools/LIST, but for what is marked so.
 install_debian_packages() {
   local list=$1
+  [ "${TAILRACE_PACKAGES:-}" != elsewhere ] || { say "packages of tools/$list: taken from elsewhere" && return; }
   if ! command -v dpkg-query >/dev/null; then
     say "not a Debian system: make sure that the equivalents of tools/$list are there"
     return
   fi
   local missing=() package
   for package in $(names_in "$@"); do
-    [ "$package" = cargo-web ] && have_new_cargo && continue
+    [ "$package" = cargo-web ] && { have_new_cargo || [ -n "${TAILRACE_HDF5_SOURCE:-}" ]; } && continue
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
@@ -37,6 +41,7 @@ install_debian_packages() {
     if ! command -v sudo >/dev/null; then
       say "packages are missing, and there is no sudo to install them with. As root, run:"
       say "  apt-get install --no-install-recommends ${missing[*]}"
+      say "or, if they come from elsewhere, set TAILRACE_PACKAGES=elsewhere and run this again"
       exit 1
     fi
     sudo=(sudo)

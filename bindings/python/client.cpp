@@ -62,7 +62,12 @@ Inside::~Inside() { client_.inside_ = false; }
 
 // Returns true while the interpreter ends.
 static bool ends() {
-#if PY_VERSION_HEX >= 0x030D0000
+#ifdef Py_LIMITED_API
+  PyObject* const asked = PySys_GetObject("is_finalizing");  // gone late in the end
+  if (asked == nullptr) return true;
+  const nb::object answer = nb::steal(PyObject_CallNoArgs(asked));
+  return !answer.is_valid() || PyObject_IsTrue(answer.ptr()) != 0;
+#elif PY_VERSION_HEX >= 0x030D0000
   return Py_IsFinalizing() != 0;
 #else
   return _Py_IsFinalizing() != 0;

@@ -6,6 +6,8 @@
 
 namespace tailrace::hdf5 {
 
+bool Blosc::is_available() { return true; }
+
 size_t Blosc::compress(std::span<const std::byte> from, std::span<std::byte> to) {
   const char* compressor = nullptr;
   if (from.size() > BLOSC_MAX_BUFFERSIZE) return 0;

@@ -16,6 +16,8 @@ class Blosc final : public impl::Codec {
     int compressor = 0;
   };
 
+  static bool is_available();  // in this build
+
   explicit Blosc(const Way& way) : way_(way) {}
 
   size_t room_for(size_t size) const override { return size; }

@@ -34,6 +34,8 @@ Codec& of_level(std::optional<Codec>& kept, int level) {
 
 // The first time that blosc shuffles, it detects the cpu's instructions and stores the result without a lock.
 bool can_compress(const ChunkFilter& filter) {
+  if (filter.kind == Kind::lzf) return Lzf::is_available();
+  if (filter.kind == Kind::szip) return Szip::is_available();
   if (filter.kind != Kind::blosc) return true;
   constexpr size_t kSome = 1024;
   const std::array<std::byte, kSome> from{};

@@ -12,6 +12,8 @@ constexpr size_t kMost = std::numeric_limits<unsigned>::max();  // most bytes th
 
 }  // namespace
 
+bool Lzf::is_available() { return true; }
+
 size_t Lzf::compress(std::span<const std::byte> from, std::span<std::byte> to) {
   if (from.size() > kMost) return 0;
   const auto room = static_cast<unsigned>(std::min(from.size(), to.size()));

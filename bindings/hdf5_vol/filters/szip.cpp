@@ -31,6 +31,8 @@ size_t length_of(std::span<const std::byte> stream) {
 
 }  // namespace
 
+bool Szip::is_available() { return true; }
+
 size_t Szip::room_for(size_t size) const { return kLength + size; }
 
 size_t Szip::compress(std::span<const std::byte> from, std::span<std::byte> to) {

@@ -16,6 +16,8 @@ class Szip final : public impl::Codec {
     int pixels_of_line = 0;
   };
 
+  static bool is_available();  // in this build
+
   explicit Szip(const Way& way) : way_(way) {}
 
   size_t room_for(size_t size) const override;
