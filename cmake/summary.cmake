@@ -34,3 +34,4 @@ _tailrace_line("Fortran module" TAILRACE_FORTRAN "${CMAKE_Fortran_COMPILER_ID} $
 _tailrace_line("actions in Python" "TARGET;tailrace_python_host" "${python_embed_VERSION}"
                "there is no python3-embed")
 _tailrace_line("tailrace-cube" TAILRACE_CUBE "yes" "TAILRACE_CUBE is off")
+_tailrace_line("Damaris' interface" TAILRACE_DAMARIS "yes" "TAILRACE_DAMARIS is off")

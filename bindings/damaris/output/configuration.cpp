@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "damaris/output/script_program.hpp"
+
 namespace tailrace::damaris {
 namespace {
 
@@ -65,7 +67,10 @@ const char* type_name(ElementType type) {
 class Writer {
  public:
   Writer(const Model& model, const Outlet& outlet)
-      : model_(model), outlet_(outlet), store_(model.stores[outlet.store]), blocks_(blocks_of(model, outlet.store)) {}
+      : model_(model),
+        outlet_(outlet),
+        store_(outlet.scripts ? Store{} : model.stores[outlet.store]),
+        blocks_(blocks_of(model, outlet)) {}
 
   std::string write() {
     put_head();
@@ -73,6 +78,7 @@ class Writer {
     put_parameters();
     put_layouts();
     put_variables();
+    put_actions();
     return text_;
   }
 
@@ -83,7 +89,8 @@ class Writer {
   void put_head() {
     text_ += "tailrace: 1\n";
     std::string name = series_name(model_.name);
-    if (model_.stores.size() > 1) name += "_" + series_name(store_.name);
+    if (outlet_.scripts) name += "_scripts";
+    if (!outlet_.scripts && model_.stores.size() > 1) name += "_" + series_name(store_.name);
     const bool numbered = !in_thread() && per_server() && !outlet_.server.empty() && is_digit(outlet_.server[0]);
     if (numbered) name += "_server" + outlet_.server;
     text_ += "name: " + quoted(name) + "\n";
@@ -104,7 +111,8 @@ class Writer {
 
   void put_storage() {
     if (outlet_.budget > 0) text_ += "memory: {budget: " + std::to_string(outlet_.budget) + "}\n";
-    const auto [directory, prefix] = place_of(store_);
+    auto [directory, prefix] = place_of(store_);
+    if (outlet_.scripts) directory = outlet_.directory;
     const char* const file_per = in_thread() ? "process" : per_server() ? "node" : "job";
     text_ += "storage: {path: " + quoted(directory) + ", file_per: " + file_per +
              ", existing: " + (outlet_.goes_on ? "continue" : "replace") + "}\n";
@@ -155,9 +163,20 @@ class Writer {
     }
   }
 
+  // Scripts see each iteration; it is not stored.
+  void put_actions() {
+    if (!outlet_.scripts) return;
+    text_ += "actions:\n";
+    for (const std::string& program : outlet_.programs) {
+      text_ += "  - {on: end_iteration, run: " + quoted("python:" + program + ":" + kScriptFunction) +
+               ", scope: node, limit: 10 min}\n";
+    }
+    text_ += "  - {on: end_iteration, run: drop, scope: node}\n";
+  }
+
   const Model& model_;
   const Outlet& outlet_;
-  const Store& store_;
+  const Store store_;
   const std::vector<StoredBlock> blocks_;
   std::string text_;
 };
@@ -168,14 +187,14 @@ std::vector<std::string> numbered(const std::string& name, const char* what, siz
   return names;
 }
 
-}  // namespace
-
-std::vector<StoredBlock> blocks_of(const Model& model, size_t store) {
+// Returns the blocks of the variables for which `wanted` returns true.
+template <class Wanted>
+std::vector<StoredBlock> blocks_if(const Model& model, const Wanted& wanted) {
   std::vector<StoredBlock> blocks;
   std::set<std::string> taken;
   for (size_t index = 0; index < model.variables.size(); ++index) {
     const Variable& variable = model.variables[index];
-    if (variable.store != store) continue;
+    if (!wanted(variable)) continue;
     const size_t rank = model.layouts[variable.layout].dimensions.size();
     for (int64_t block = 0; block < model.architecture.domains; ++block) {
       std::string name = identifier(variable.name);
@@ -186,6 +205,20 @@ std::vector<StoredBlock> blocks_of(const Model& model, size_t store) {
     }
   }
   return blocks;
+}
+
+}  // namespace
+
+std::vector<StoredBlock> blocks_of(const Model& model, size_t store) {
+  return blocks_if(model, [store](const Variable& variable) { return variable.store == store; });
+}
+
+std::vector<StoredBlock> script_blocks_of(const Model& model) {
+  return blocks_if(model, [](const Variable& variable) { return !variable.script.empty() && variable.enabled; });
+}
+
+std::vector<StoredBlock> blocks_of(const Model& model, const Outlet& outlet) {
+  return outlet.scripts ? script_blocks_of(model) : blocks_of(model, outlet.store);
 }
 
 std::vector<size_t> stores_in_use(const Model& model) {

@@ -25,13 +25,19 @@ struct StoredBlock {
 // All blocks of the variables that go to a store, in the order of the variables.
 std::vector<StoredBlock> blocks_of(const Model& model, size_t store);
 
+// All blocks of the variables that scripts get.
+std::vector<StoredBlock> script_blocks_of(const Model& model);
+
 // Returns the stores that files are written for, and that variables name.
 std::vector<size_t> stores_in_use(const Model& model);
 
-// Says where a store is written from.
+// Says where a store is written from, or, without a store, where scripts get their data from.
 struct Outlet {
   size_t store = 0;
-  bool dedicated = true;  // by a server; false: by each client itself
+  bool scripts = false;                    // for scripts: nothing is stored
+  std::string directory = {};              // of scripts' files
+  std::vector<std::string> programs = {};  // the scripts' files, see script_program()
+  bool dedicated = true;                   // by a server; false: by each client itself
   // Numbers, or names of parameters that the program defines.
   std::string server = "node";         // the number of the server among all servers
   std::string servers = "nodes";       // how many there are
@@ -42,6 +48,9 @@ struct Outlet {
   bool empty_at_first = false;         // no block has elements before the program has set its parameters
   bool goes_on = false;                // adds to files of this name
 };
+
+// Returns the blocks that go there.
+std::vector<StoredBlock> blocks_of(const Model& model, const Outlet& outlet);
 
 // Returns the text of the configuration. Throws ExpressionError if the shapes at the start have no value, and are
 // not to be empty.

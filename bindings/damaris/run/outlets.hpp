@@ -1,6 +1,8 @@
 // Where the stores of a description are written from, given the ranks.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "damaris/output/configuration.hpp"
@@ -12,6 +14,22 @@ namespace tailrace::damaris {
 // Returns an outlet for each store in use. Throws Failure if a store cannot be written by these ranks. `goes_on`:
 // the program has started before.
 std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, bool goes_on);
+
+// Returns the outlet from which scripts get their data; none if there are none, or no dedicated cores to run them.
+// `run` differs from run to run.
+std::optional<Outlet> script_outlet_of(const Model& model, const Ranks& ranks, const std::string& run);
+
+// Makes the directory of scripts' files, and these; and removes all that.
+class ScriptFiles {
+ public:
+  ScriptFiles(const Model& model, const Ranks& ranks, const Outlet& outlet, const std::string& run);
+  ScriptFiles(const ScriptFiles&) = delete;
+  ScriptFiles& operator=(const ScriptFiles&) = delete;
+  ~ScriptFiles();
+
+ private:
+  const std::string directory_;
+};
 
 // Returns true if the server of these ranks writes the outlet's store: a file for all has one server.
 bool is_served(const Model& model, const Outlet& outlet, const Ranks& ranks);

@@ -1,6 +1,9 @@
 #include "damaris/run/program.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <ctime>
 #include <new>
 
 #include "damaris/include/Damaris.h"
@@ -55,10 +58,14 @@ Program::Program(const std::string& file, MPI_Comm comm)
       ranks_(comm, static_cast<int>(model_.architecture.dedicated_cores)),
       parameters_(model_),
       events_(model_.events) {
+  uint64_t number = static_cast<uint64_t>(time(nullptr)) << 22 ^ static_cast<uint64_t>(getpid());
+  MPI_Bcast(&number, sizeof number, MPI_BYTE, 0, ranks_.all());
+  run_ = std::to_string(number);
   make_slots();
 }
 
 void Program::make_slots() {
+  size_t of_scripts = 0;
   const std::vector<size_t> stores = stores_in_use(model_);
   std::vector<size_t> next(stores.size(), 0);
   for (size_t index = 0; index < model_.variables.size(); ++index) {
@@ -69,7 +76,9 @@ void Program::make_slots() {
     const auto store = static_cast<size_t>(found - stores.begin());
     for (int64_t block = 0; block < model_.architecture.domains; ++block) {
       slots_.push_back({ClientBlock(model_.layouts[variable.layout], parameters_), &variable, store,
-                        stored ? next[store]++ : 0, stored && variable.enabled, false, nullptr, std::nullopt});
+                        stored ? next[store]++ : 0, stored && variable.enabled, std::nullopt, false, nullptr,
+                        std::nullopt});
+      if (!variable.script.empty() && variable.enabled) slots_.back().script_index = of_scripts++;
     }
   }
 }
@@ -124,6 +133,11 @@ void Program::serve() {
   const auto others = std::remove_if(outlets.begin(), outlets.end(),
                                      [this](const Outlet& outlet) { return !is_served(model_, outlet, ranks_); });
   outlets.erase(others, outlets.end());
+  std::optional<ScriptFiles> files;
+  if (const auto scripts = script_outlet_of(model_, ranks_, run_)) {
+    files.emplace(model_, ranks_, *scripts, run_);
+    outlets.push_back(*scripts);
+  }
   ServerRank servers(model_, outlets);
   MPI_Barrier(ranks_.all());
   const bool started = listen(events_, ranks_);
@@ -138,6 +152,11 @@ void Program::open_clients() {
     for (const Outlet& outlet : outlets_of(model_, ranks_, started_before_)) {
       clients_.push_back(std::make_unique<StoreClient>(model_, outlet, ranks_.number()));
     }
+    if (const auto outlet = script_outlet_of(model_, ranks_, run_)) {
+      scripts_ = std::make_unique<StoreClient>(model_, *outlet, ranks_.number());
+    } else if (!model_.scripts.empty() && ranks_.number() == 0) {
+      say("damaris_start: scripts do not run, as there are no dedicated cores, or no variables for them");
+    }
   } catch (const Failure& failure) {
     why = failure.what();
   }
@@ -146,6 +165,7 @@ void Program::open_clients() {
   MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, ranks_.same());
   if (ok == 1) return;
   clients_.clear();
+  scripts_.reset();
   if (ranks_.has_servers()) signals_->stop(events_, false, kFarewell);
   throw Failure(DAMARIS_INIT_ERROR, why.empty() ? "another client cannot start" : why);
 }
@@ -158,6 +178,11 @@ int Program::stop() {
     if (code == DAMARIS_OK) code = one;
   }
   clients_.clear();
+  if (scripts_) {
+    const int one = scripts_->close();
+    if (code == DAMARIS_OK) code = one;
+  }
+  scripts_.reset();
   started_ = false;
   for (Slot& slot : slots_) slot.ended = false;
   if (!ranks_.has_servers()) return code == DAMARIS_OK ? DAMARIS_NO_SERVER : code;
@@ -175,14 +200,20 @@ int Program::write(const std::string& variable, int32_t block, const void* data)
   need_client();
   Slot& slot = slot_of(variable, block);
   if (data == nullptr && slot.block.shape().elements_in_memory() > 0) return DAMARIS_ARGUMENT_ERROR;
-  if (!is_due(slot)) return DAMARIS_OK;
+  const int given = give_to_scripts(slot, iteration_, data);
+  if (!is_due(slot)) return given;
   if (slot.ended) {
     throw Failure(DAMARIS_ALLOCATION_ERROR,
                   "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
   }
   const int code = clients_[slot.store]->write(slot.index, slot.block, iteration_, data);
   slot.ended = !slot.variable->time_varying;
-  return code;
+  return code != DAMARIS_OK ? code : given;
+}
+
+int Program::give_to_scripts(Slot& slot, int64_t iteration, const void* data) {
+  if (!scripts_ || !slot.script_index || slot.ended) return DAMARIS_OK;
+  return scripts_->write(*slot.script_index, slot.block, iteration, data);
 }
 
 int Program::alloc_unstored(Slot& slot, void** memory) {
@@ -205,14 +236,16 @@ int Program::commit(const std::string& variable, int32_t block, int64_t iteratio
   need_client();
   Slot& slot = slot_of(variable, block);
   if (slot.unstored_at == iteration) {
-    if (!slot.ended) return DAMARIS_OK;
+    if (!slot.ended) return give_to_scripts(slot, iteration, slot.unstored.get());
     throw Failure(DAMARIS_ALLOCATION_ERROR,
                   "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
   }
   if (!slot.stored) return DAMARIS_BLOCK_NOT_FOUND;
   const int code = clients_[slot.store]->commit(slot.index, slot.block, iteration);
-  if (code == DAMARIS_OK) slot.ended = !slot.variable->time_varying;
-  return code;
+  if (code != DAMARIS_OK) return code;
+  const int given = give_to_scripts(slot, iteration, clients_[slot.store]->memory_of(slot.index, iteration));
+  slot.ended = !slot.variable->time_varying;
+  return given;
 }
 
 int Program::clear(const std::string& variable, int32_t block, int64_t iteration) {
@@ -241,6 +274,10 @@ int Program::end_iteration() {
   int code = DAMARIS_OK;
   for (const std::unique_ptr<StoreClient>& client : clients_) {
     const int one = client->end_iteration(iteration_, !ranks_.has_servers());
+    if (code == DAMARIS_OK) code = one;
+  }
+  if (scripts_) {
+    const int one = scripts_->end_iteration(iteration_, false);
     if (code == DAMARIS_OK) code = one;
   }
   ++iteration_;

@@ -51,6 +51,7 @@ class Program {
     size_t store;                           // index into clients_
     size_t index;                           // of the block in its store
     bool stored;                            // false: no store, or not enabled
+    std::optional<size_t> script_index;     // of the block among those that scripts get
     bool ended = false;                     // it does not vary with time, and has been handed over
     std::unique_ptr<std::byte[]> unstored;  // memory for a block that is not stored
     std::optional<int64_t> unstored_at;     // its iteration
@@ -63,6 +64,7 @@ class Program {
   void open_clients();
   void serve();
   int alloc_unstored(Slot& slot, void** memory);
+  int give_to_scripts(Slot& slot, int64_t iteration, const void* data);
 
   const Model model_;
   Ranks ranks_;
@@ -71,7 +73,9 @@ class Program {
   std::unordered_map<std::string, size_t> variables_;
   std::vector<Slot> slots_;                            // `domains` for each variable
   std::vector<std::unique_ptr<StoreClient>> clients_;  // by store in use
+  std::unique_ptr<StoreClient> scripts_;               // gives scripts their data
   std::unique_ptr<Signals> signals_;
+  std::string run_;  // differs from run to run
   int64_t iteration_ = 0;
   bool started_ = false;  // a client is open, or the server has served
   bool started_before_ = false;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kTag = 1771;
 enum Kind : int32_t { kStop = 1, kEvent = 2, kNoStart = 3 };
-constexpr double kPoll = 0.002;       // seconds between two looks for messages
-constexpr int kLooksForDeaths = 100;  // looks for messages between two looks for clients that died
+constexpr double kPoll = 0.005;      // seconds between two looks for messages
+constexpr int kLooksForDeaths = 40;  // looks for messages between two looks for clients that died
 
 void rest(double seconds) {
   const timespec time{static_cast<time_t>(seconds), static_cast<long>((seconds - static_cast<long>(seconds)) * 1e9)};

@@ -17,8 +17,8 @@ bool carried_out(tailrace_status status) { return status == TAILRACE_OK || statu
 }  // namespace
 
 StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client)
-    : shared_(model.stores[outlet.store].mode == FileMode::collective) {
-  for (StoredBlock& names : blocks_of(model, outlet.store)) {
+    : shared_(!outlet.scripts && model.stores[outlet.store].mode == FileMode::collective) {
+  for (StoredBlock& names : blocks_of(model, outlet)) {
     const size_t count = names.shape.size() * (shared_ ? 3 : 1);
     targets_.push_back({std::move(names), std::vector<int64_t>(count, 0), {}});
   }
@@ -26,7 +26,7 @@ StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client)
   tailrace_open_options options{};
   options.struct_size = sizeof options;
   options.config_text = text.c_str();
-  const std::string name = "(store " + model.stores[outlet.store].name + ")";
+  const std::string name = outlet.scripts ? "(scripts)" : "(store " + model.stores[outlet.store].name + ")";
   const tailrace_status status = tailrace_open_with(name.c_str(), client, &options, &client_);
   if (status == TAILRACE_OK) return;
   tailrace_error error{};
@@ -88,6 +88,11 @@ StoreClient::Lent* StoreClient::find(Target& target, int64_t iteration) {
   const auto found = std::find_if(target.lent.begin(), target.lent.end(),
                                   [iteration](const Lent& one) { return one.iteration == iteration; });
   return found == target.lent.end() ? nullptr : &*found;
+}
+
+const void* StoreClient::memory_of(size_t index, int64_t iteration) {
+  const Lent* const lent = find(targets_[index], iteration);
+  return lent == nullptr ? nullptr : lent->data;
 }
 
 int StoreClient::alloc(size_t index, ClientBlock& block, int64_t iteration, void** memory) {

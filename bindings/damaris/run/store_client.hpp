@@ -26,6 +26,8 @@ class StoreClient {
   int alloc(size_t index, ClientBlock& block, int64_t iteration, void** memory);
   int commit(size_t index, ClientBlock& block, int64_t iteration);
   int clear(size_t index, int64_t iteration);
+  // Returns the memory of a block that is allocated, also if it is committed and not cleared; else nullptr.
+  const void* memory_of(size_t index, int64_t iteration);
   // `wait`: until all is written.
   int end_iteration(int64_t iteration, bool wait);
   int close();
