@@ -100,7 +100,7 @@ Result<FileGroup::Place> FileGroup::in_file(int64_t number, Result<Placement> pl
 Result<FileId> FileGroup::open_file(int64_t number, Iteration& iteration, uint32_t index) {
   if (!iteration.refusal.ok()) return iteration.refusal;
   if (index < iteration.files.size() && iteration.files[index] != 0) return iteration.files[index];
-  // What is dropped must not keep others from a file of several iterations.
+  // A dropped iteration must not keep others from a file of several.
   if (iteration.dropped && !config_.has_file_each()) return why_ended(number, iteration);
   const Status taken = taken_by_another(number, index);
   const Result<FileId> file = taken.ok() ? open_or_continue(format_.files(number)[index], number) : taken;

@@ -65,6 +65,57 @@ bool same_actions(const Config& one, const Config& other) {
   return texts(one) == texts(other);
 }
 
+// Returns ok if a client's configuration has what all clients of a server have in common.
+Status check_common(const Config& config, const Config& common) {
+  if (config.name != common.name) return not_common("name", config.name, common.name);
+  if (config.storage.paths != common.storage.paths) {
+    return not_common("storage.path", config.storage.paths[0], common.storage.paths[0]);
+  }
+  if (config.storage.stripes != common.storage.stripes) {
+    return not_common("storage.stripe", "others", "those of the first client");
+  }
+  if (config.storage.durability != common.storage.durability) {
+    return not_common("storage.durability", name_of(config.storage.durability), name_of(common.storage.durability));
+  }
+  if (config.storage.file_per != common.storage.file_per) {
+    return not_common("storage.file_per", name_of(config.storage.file_per), name_of(common.storage.file_per));
+  }
+  if (config.storage.iterations_per_file != common.storage.iterations_per_file) {
+    return not_common("storage.iterations_per_file", std::to_string(config.storage.iterations_per_file),
+                      std::to_string(common.storage.iterations_per_file));
+  }
+  if (!same_actions(config, common)) return not_common("actions", "others", "those of the first client");
+  if (config.place.clients != common.place.clients) {
+    return not_common("place.clients", std::to_string(config.place.clients), std::to_string(common.place.clients));
+  }
+  if (config.place.node != common.place.node) {
+    return not_common("place.node", std::to_string(config.place.node), std::to_string(common.place.node));
+  }
+  if (config.place.nodes != common.place.nodes) {
+    return not_common("place.nodes", std::to_string(config.place.nodes), std::to_string(common.place.nodes));
+  }
+  if (config.storage.slots != common.storage.slots) {
+    return not_common("storage.slots", name_of(config.storage.slots), name_of(common.storage.slots));
+  }
+  if (config.format.kind != common.format.kind || config.format.file != common.format.file) {
+    return not_common("format", "another", "that of the first client");
+  }
+  if (config.format.dimension_scales != common.format.dimension_scales) {
+    return not_common("format.dimension_scales", name_of(config.format.dimension_scales),
+                      name_of(common.format.dimension_scales));
+  }
+  if (!(config.schedule == common.schedule)) {
+    return not_common("schedule", "another", "that of the first client");
+  }
+  if (!(config.forward == common.forward)) {
+    return not_common("forward", "others", "those of the first client");
+  }
+  if (const auto differs = merge_difference(config, common)) {
+    return not_common(differs->key, differs->found, differs->expected);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string default_runtime_root() { return RuntimeDirectory::default_root(); }
@@ -282,57 +333,7 @@ Status CoreServer::lock_outputs(int client) {
 
 // Builds storage and engine from the first client's configuration; the others must agree with it.
 Status CoreServer::prepare(const Config& config) {
-  if (common_) {
-    if (config.name != common_->name) return not_common("name", config.name, common_->name);
-    if (config.storage.paths != common_->storage.paths) {
-      return not_common("storage.path", config.storage.paths[0], common_->storage.paths[0]);
-    }
-    if (config.storage.stripes != common_->storage.stripes) {
-      return not_common("storage.stripe", "others", "those of the first client");
-    }
-    if (config.storage.durability != common_->storage.durability) {
-      return not_common("storage.durability", name_of(config.storage.durability),
-                        name_of(common_->storage.durability));
-    }
-    if (config.storage.file_per != common_->storage.file_per) {
-      return not_common("storage.file_per", name_of(config.storage.file_per), name_of(common_->storage.file_per));
-    }
-    if (config.storage.iterations_per_file != common_->storage.iterations_per_file) {
-      return not_common("storage.iterations_per_file", std::to_string(config.storage.iterations_per_file),
-                        std::to_string(common_->storage.iterations_per_file));
-    }
-    if (!same_actions(config, *common_)) return not_common("actions", "others", "those of the first client");
-    if (config.place.clients != common_->place.clients) {
-      return not_common("place.clients", std::to_string(config.place.clients),
-                        std::to_string(common_->place.clients));
-    }
-    if (config.place.node != common_->place.node) {
-      return not_common("place.node", std::to_string(config.place.node), std::to_string(common_->place.node));
-    }
-    if (config.place.nodes != common_->place.nodes) {
-      return not_common("place.nodes", std::to_string(config.place.nodes), std::to_string(common_->place.nodes));
-    }
-    if (config.storage.slots != common_->storage.slots) {
-      return not_common("storage.slots", name_of(config.storage.slots), name_of(common_->storage.slots));
-    }
-    if (config.format.kind != common_->format.kind || config.format.file != common_->format.file) {
-      return not_common("format", "another", "that of the first client");
-    }
-    if (config.format.dimension_scales != common_->format.dimension_scales) {
-      return not_common("format.dimension_scales", name_of(config.format.dimension_scales),
-                        name_of(common_->format.dimension_scales));
-    }
-    if (!(config.schedule == common_->schedule)) {
-      return not_common("schedule", "another", "that of the first client");
-    }
-    if (!(config.forward == common_->forward)) {
-      return not_common("forward", "others", "those of the first client");
-    }
-    if (const auto differs = merge_difference(config, *common_)) {
-      return not_common(differs->key, differs->found, differs->expected);
-    }
-    return {};
-  }
+  if (common_) return check_common(config, *common_);
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
   auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
