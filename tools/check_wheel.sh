@@ -6,7 +6,8 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 if [ $# -eq 0 ]; then
   TAILRACE_WHEEL_LEVEL=1 "$root/tools/wheel.sh"
-  set -- "$root"/build/wheels/*-"$("$venv/bin/python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')"*.whl
+  # shellcheck disable=SC2012 # the newest
+  set -- "$(ls -t "$root"/build/wheels/*.whl | head -n 1)" "$venv/bin/python"
 fi
 wheel=$(realpath "$1")
 python=${2:-python3}
@@ -23,7 +24,7 @@ run() {
 }
 
 "$python" -m venv clean
-run "installed, with the extra plots" clean/bin/pip install --no-compile --disable-pip-version-check "$wheel[plots]"
+run "installed, with the extra plots" clean/bin/pip install --no-compile --disable-pip-version-check "${wheel}[plots]"
 tailrace=$work/clean/bin/tailrace
 "$tailrace" --version
 

@@ -29,9 +29,8 @@ std::optional<int64_t> to_number(std::string_view digits) {
 std::string file_name_of(const Config& config, int client, int64_t iteration) {
   if (config.format.kind != FormatKind::plain) {
     const auto each = static_cast<int64_t>(config.storage.iterations_per_file);
-    const std::string series = series_of(config, client);
-    return each == 0 ? fmt::format("{}{}", series, kEnd)
-                     : fmt::format("{}_{:06}{}", series, iteration / each * each, kEnd);
+    const int64_t first = each == 0 ? 0 : iteration / each * each;
+    return fmt::format("{}_{:06}{}", series_of(config, client), first, kEnd);
   }
   std::string name = plain_name(config, client);
   return name.replace(name.find(kIterationField), kIterationField.size(), std::to_string(iteration));
@@ -50,11 +49,6 @@ std::optional<int64_t> iteration_of(const Config& config, int client, std::strin
   const std::string_view digits = name.substr(before.size(), name.size() - before.size() - after.size());
   const size_t least = plain ? 1 : 6;
   return digits.size() < least ? std::nullopt : to_number(digits);
-}
-
-bool is_iteration_file(const Config& config, int client, std::string_view name) {
-  const bool all = config.format.kind != FormatKind::plain && name == series_of(config, client) + std::string(kEnd);
-  return all || iteration_of(config, client, name);
 }
 
 }  // namespace tailrace::impl

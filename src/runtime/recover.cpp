@@ -43,12 +43,10 @@ bool is_client(std::string_view text) {
 }
 
 // Returns the writer of a file of this name, or "": "<client>_<iteration>.h5.part", or "<name>_<iteration>.h5.part"
-// of a job; without the iteration, if all are in one file.
+// of a job.
 std::string writer_of_part(std::string_view name) {
-  if (!strip(name, ".h5.part")) return {};
-  std::string_view without = name;
-  if (strip_number(without, 6) && strip(without, "_")) name = without;
-  if (name.empty()) return {};
+  const bool is_part = strip(name, ".h5.part") && strip_number(name, 6) && strip(name, "_") && !name.empty();
+  if (!is_part) return {};
   return is_client(name) ? std::string(name) : std::string(name) + "_job";
 }
 

@@ -255,9 +255,8 @@ void limit_iterations(SplitDice dice, SessionPlan& plan, const Without& without)
 std::string in_series(const std::string& path, uint64_t each) {
   std::smatch match;
   if (!std::regex_search(path, match, std::regex("(_[cn][0-9]+)_([0-9]+)\\.h5"))) return path;
-  const uint64_t number = std::stoull(match[2]);
-  const std::string file =
-      each == 0 ? match.str(1) + ".h5" : fmt::format("{}_{:06}.h5", match.str(1), number / each * each);
+  const uint64_t number = each == 0 ? 0 : std::stoull(match[2]) / each * each;
+  const std::string file = fmt::format("{}_{:06}.h5", match.str(1), number);
   return match.prefix().str() + file + match.suffix().str();
 }
 

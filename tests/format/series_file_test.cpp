@@ -47,7 +47,7 @@ TEST(SeriesFile, AllIterationsAreInOneFile) {
   const ScratchDirectory directory;
   const Config config = in_files_of(0, directory);
   Hdf5Format format(config, os_files(), format_options());
-  const std::string path = directory / "sim_c0.h5";
+  const std::string path = directory / "sim_c0_000000.h5";
   std::vector<int64_t> iterations;
   // More than a chunk of links has.
   for (int64_t iteration = 0; iteration < 3 * 128 + 5; ++iteration) {
@@ -84,7 +84,7 @@ TEST(SeriesFile, AFileHasSoManyNumbersOfIterations) {
 TEST(SeriesFile, EachWriteLeavesAWholeFile) {
   const ScratchDirectory directory;
   const Config config = in_files_of(0, directory);
-  const std::string path = directory / "sim_c0.h5";
+  const std::string path = directory / "sim_c0_000000.h5";
   for (int64_t iteration = 0; iteration < 130; ++iteration) {
     // Each time as another run, which knows only the file.
     Hdf5Format format(config, os_files(), format_options());
@@ -111,7 +111,7 @@ TEST(SeriesFile, AfterAFailureTheNextIterationTakesThePlace) {
   const ScratchDirectory directory;
   const Config config = in_files_of(0, directory);
   Hdf5Format format(config, os_files(), format_options());
-  const std::string path = directory / "sim_c0.h5";
+  const std::string path = directory / "sim_c0_000000.h5";
   write(format, config, 0, path);
   const Extent failed = place_whole(format, block_of(config, 0, 1, 0)).value();
   ASSERT_TRUE(format.finish(1).ok());
@@ -126,7 +126,7 @@ TEST(SeriesFile, AfterAFailureTheNextIterationTakesThePlace) {
 TEST(SeriesFile, AnIterationIsNotReplaced) {
   const ScratchDirectory directory;
   const Config config = in_files_of(0, directory);
-  const std::string path = directory / "sim_c0.h5";
+  const std::string path = directory / "sim_c0_000000.h5";
   {
     Hdf5Format format(config, os_files(), format_options());
     write(format, config, 5, path);
@@ -137,7 +137,7 @@ TEST(SeriesFile, AnIterationIsNotReplaced) {
   EXPECT_NE(refused.fault().message.find("iteration 5 is in '" + path), std::string::npos);
   EXPECT_EQ(format.finish(5).status().code(), TAILRACE_EXISTS);
   format.discard(5);
-  std::ofstream(directory / "sim_c0.h5") << "not HDF5";
+  std::ofstream(directory / "sim_c0_000000.h5") << "not HDF5";
   Hdf5Format later(config, os_files(), format_options());
   EXPECT_EQ(later.place(block_of(config, 0, 6, 0)).status().code(), TAILRACE_IO_ERROR);
 }

@@ -52,7 +52,7 @@ def run(out, place="thread", each=1, steps=range(3), client=0):
 
 
 def file_of(out, step, each=1, client=0):
-    return out / (f"sim_c{client}_{step:06}.h5" if each == 1 else f"sim_c{client}.h5")
+    return out / (f"sim_c{client}_{step:06}.h5" if each == 1 else f"sim_c{client}_000000.h5")
 
 
 @pytest.mark.parametrize("place", ["thread", "core"])

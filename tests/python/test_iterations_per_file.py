@@ -68,8 +68,8 @@ def check(file, steps):
 @pytest.mark.parametrize("place", ["thread", "core"])
 def test_all_iterations_are_in_one_file(out, place):
     run(out, range(150), place=place)
-    assert [file.name for file in out.iterdir() if ".h5" in file.name] == ["sim_c0.h5"]
-    check(out / "sim_c0.h5", range(150))
+    assert [file.name for file in out.iterdir() if ".h5" in file.name] == ["sim_c0_000000.h5"]
+    check(out / "sim_c0_000000.h5", range(150))
 
 
 @pytest.mark.parametrize("place", ["thread", "core"])
@@ -82,17 +82,17 @@ def test_a_later_run_goes_on_in_the_file(out, place):
     np.testing.assert_array_equal(state, values(1))
     write(client, 7)
     client.close()
-    check(out / "sim_c0.h5", [0, 1, 2, 7])
+    check(out / "sim_c0_000000.h5", [0, 1, 2, 7])
 
 
 @pytest.mark.parametrize("place", ["thread", "core"])
 def test_an_iteration_is_not_replaced(out, place):
     run(out, range(3), place=place)
-    with pytest.raises(tailrace.Error, match=r"iteration 2 is in '.*sim_c0.h5' already"):
+    with pytest.raises(tailrace.Error, match=r"iteration 2 is in '.*sim_c0_000000.h5' already"):
         with tailrace.open("sim.yaml", text=text(out, place=place)) as client:
             client.write("T", 2, values(9))
             client.end_iteration(2)
-    check(out / "sim_c0.h5", range(3))
+    check(out / "sim_c0_000000.h5", range(3))
 
 
 def test_a_file_for_each_so_many_numbers(out):
@@ -109,13 +109,13 @@ def test_a_reader_that_has_the_file_open_keeps_what_it_sees(out):
     with tailrace.open("sim.yaml", text=text(out)) as client:
         write(client, 0)
         client.flush()
-        with h5py.File(out / "sim_c0.h5", "r", locking=False) as opened:
+        with h5py.File(out / "sim_c0_000000.h5", "r", locking=False) as opened:
             for step in range(1, 20):
                 write(client, step)
             client.flush()
             assert list(opened["data"]) == ["0"]
             np.testing.assert_array_equal(opened["data/0/meshes/zipped"][...], values(0))
-        check(out / "sim_c0.h5", range(20))
+        check(out / "sim_c0_000000.h5", range(20))
 
 
 def test_series_are_read_whole(out):
@@ -130,7 +130,7 @@ def test_series_are_read_whole(out):
 def test_openpmd_reads_the_file(out):
     openpmd = pytest.importorskip("openpmd_api")
     run(out, range(4))
-    series = openpmd.Series(str(out / "sim_c0.h5"), openpmd.Access.read_only)
+    series = openpmd.Series(str(out / "sim_c0_000000.h5"), openpmd.Access.read_only)
     assert list(series.iterations) == list(range(4))
     record = series.iterations[3].meshes["T"][openpmd.Mesh_Record_Component.SCALAR]
     found = record.load_chunk()
@@ -142,7 +142,7 @@ def test_openpmd_reads_the_file(out):
 def test_the_validator_finds_no_fault(out):
     pytest.importorskip("openpmd_validator")
     run(out, range(3))
-    found = subprocess.run([sys.executable, "-m", "openpmd_validator.check_h5", "-i", out / "sim_c0.h5"], text=True,
+    found = subprocess.run([sys.executable, "-m", "openpmd_validator.check_h5", "-i", out / "sim_c0_000000.h5"], text=True,
                            capture_output=True)
     assert "0 Errors and 0 Warnings" in found.stdout, found.stdout + found.stderr
 
@@ -173,7 +173,7 @@ def test_clients_share_the_file(out, file_per):
     arguments = text(out, place="core", clients=3, file_per=file_per)
     running = [subprocess.Popen([sys.executable, "-c", program, str(number), arguments]) for number in range(3)]
     assert [one.wait(120) for one in running] == [0, 0, 0]
-    name = "sim.h5" if file_per == "job" else "sim_n0.h5"
+    name = "sim_000000.h5" if file_per == "job" else "sim_n0_000000.h5"
     with h5py.File(out / name, "r") as opened:
         for step in range(20):
             np.testing.assert_array_equal(opened[f"data/{step}/meshes/T"][...],
@@ -196,14 +196,14 @@ def test_a_client_that_skips_an_iteration_is_told(out):
     for client in (first, second):  # each is told that iteration 1 has no file
         with pytest.raises(tailrace.Error, match="iteration 1: its file is not published"):
             client.close()
-    with h5py.File(out / "sim_n0.h5", "r") as opened:
+    with h5py.File(out / "sim_n0_000000.h5", "r") as opened:
         assert list(opened["data"]) == ["0"]
 
 
 def test_inspect_shows_all_iterations(out):
     run(out, range(5))
     shown = subprocess.run([sys.executable, "-m", "tailrace.cli", "inspect", out], capture_output=True, text=True)
-    (row,) = [line.split() for line in shown.stdout.splitlines() if "sim_c0.h5" in line]
+    (row,) = [line.split() for line in shown.stdout.splitlines() if "sim_c0_000000.h5" in line]
     assert row[1:5] == ["1", "0", "…", "4"], shown.stdout
 
 
@@ -243,7 +243,7 @@ def test_killed_programs_leave_what_was_published(out, place):
         if place == "core":
             with tailrace.open("sim.yaml", text=text(out, place=place)):
                 pass  # the server has written what the killed one had handed over
-        with h5py.File(out / "sim_c0.h5", "r") as opened:
+        with h5py.File(out / "sim_c0_000000.h5", "r") as opened:
             found = sorted(map(int, opened["data"]))
         assert found == list(range(len(found))) and len(found) > published
-        check(out / "sim_c0.h5", found)
+        check(out / "sim_c0_000000.h5", found)

@@ -34,7 +34,7 @@ TEST(SeriesFiles, IterationsFollowOneAnother) {
     rig.stop();
     EXPECT_TRUE(rig.told().empty());
     EXPECT_EQ(rig.counters().iterations_published.get(), 200u);
-    EXPECT_FALSE(rig.exists("out/sim_c0.h5.part"));
+    EXPECT_FALSE(rig.exists("out/sim_c0_000000.h5.part"));
     const std::unique_ptr<Hdf5File> file = rig.published(0);
     ASSERT_NE(file, nullptr);
     for (int64_t iteration = 0; iteration < 200; ++iteration) {
@@ -92,7 +92,7 @@ TEST(SeriesFiles, AFailureConcernsItsIterationAlone) {
       for (uint64_t first = 0; first < 16; ++first) {
         SCOPED_TRACE(testing::Message() << "operation " << static_cast<int>(on) << ", number " << first);
         SessionRig rig(series_config(8, durability),
-                       {.plan = {.rules = {{.on = on, .path_contains = "sim_c0.h5", .first = first}}}});
+                       {.plan = {.rules = {{.on = on, .path_contains = "sim_c0_000000.h5", .first = first}}}});
         Client& client = rig.client();
         for (int64_t iteration = 0; iteration < 6; ++iteration) {
           (void)write_iteration(client, iteration);

@@ -34,8 +34,7 @@ Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& di
     std::string_view whole = name;
     const bool part = whole.ends_with(kPart);
     if (part) whole.remove_suffix(kPart.size());
-    if (is_iteration_file(config, client, whole))
-      (part ? found.parts : found.published).push_back(directory + "/" + name);
+    if (iteration_of(config, client, whole)) (part ? found.parts : found.published).push_back(directory + "/" + name);
     if (name == list) found.dropped = directory + "/" + name;
   }
   return found;
