@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 import re
 import subprocess
@@ -13,7 +14,8 @@ import numpy as np
 from tailrace.bench import mpis
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-PROGRAMS = REPOSITORY / "build" / "release" / "tests" / "damaris"
+#: Another build's programs can be tried: one with sanitizers.
+PROGRAMS = pathlib.Path(os.environ.get("DAMARIS_PROGRAMS", REPOSITORY / "build" / "release" / "tests" / "damaris"))
 
 OK, NO_SERVER, ALLOCATION_ERROR, DATASPACE_ERROR, INIT_ERROR = 0, 4, 5, 9, 1
 UNDEFINED_ACTION, UNDEFINED_PARAMETER, UNDEFINED_VARIABLE, INVALID_BLOCK = 14, 15, 16, 17

@@ -173,3 +173,26 @@ def test_a_path_that_is_a_prefix(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     run = runs.replay(mpi, tmp_path, runs.xml(FIELD, path="out/first_"), [["write fields/t 0 d 60 0", "end"]])
     assert run.codes == [[0, 0, 0]], run.output
     assert (tmp_path / "out" / "first_sim_It0_Pr0.h5").exists()
+
+
+def test_files_of_an_earlier_run(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """A new run replaces them; files of other names stay."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sim_It0_Pr0_notes.h5").write_text("of the user")
+    for iterations in (3, 1):
+        run = runs.replay(mpi, tmp_path, runs.xml(FIELD), [["write fields/t 0 d 60 0", "end"] * iterations])
+        assert run.codes == [[0] * (2 * iterations + 1)], run.output
+        assert {file.name for file in (tmp_path / "out").glob("*.h5")} == {
+            "sim_It0_Pr0_notes.h5", *(f"sim_It{step}_Pr0.h5" for step in range(iterations))}
+
+
+def test_twelve_ranks(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """Nine clients and three dedicated cores, which do not divide evenly in every case."""
+    calls = [["set size i 9", f"write fields/t 0 d 5 {10 * rank}", "end"] for rank in range(9)]
+    run = runs.replay(mpi, tmp_path, runs.xml(FIELD.replace('"12"', '"9"'), cores=3), calls, cores=3)
+    assert run.codes == [[0] * 4] * 9, run.output
+    for server in range(3):
+        found = runs.contents(tmp_path / "out" / f"sim_It0_Pr{server}.h5")
+        assert sorted(found) == [f"fields/t/P{rank}" for rank in range(3 * server, 3 * server + 3)]
+        for name, values in found.items():
+            np.testing.assert_array_equal(values, runs.counting((1, 5), 10 * int(name[-1]), "float64"))

@@ -21,6 +21,7 @@ except NameError:
 
 def main(DD):
     found = DD["iteration_data"]
+    print("iteration", found["iteration"])
     entry = {"iteration": found["iteration"], "seen": seen, "clients": DD["damaris_env"]["clients_per_node"]}
     for name in ("t", "g/only"):
         blocks = found[name]["numpy_data"]
@@ -70,6 +71,7 @@ def test_a_script(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
         stored = runs.contents(tmp_path / "out" / f"sim_It{step}_Pr0.h5")
         assert sorted(stored) == ["t/P0", "t/P1"]
         np.testing.assert_array_equal(stored["t/P1"], runs.counting((2, 5), step + 10, "float64")[:, 1:4])
+    assert "iteration 2" in run.output
     assert not list(pathlib.Path(tempfile.gettempdir()).glob("tailrace-damaris-*"))
 
 

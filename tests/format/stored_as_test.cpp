@@ -114,6 +114,21 @@ TEST(StoredAs, SlabsShareADatasetAndOthersHaveTheirOwn) {
   EXPECT_EQ(alone.shape(), slab.shape);
 }
 
+TEST(StoredAs, InAPlainFileTheVariableSaysWhere) {
+  Variable variable;
+  variable.name = "u";
+  variable.dataset = "g/u/P{client}";
+  const Layout slab = layout({2, 8}, {6, 8}, {4, 0});
+  const StoredAs own = stored_as(variable, slab, FilePer::node, 2);
+  EXPECT_EQ(own.name, "g/u/P2");
+  EXPECT_STREQ(own.root, "");
+  EXPECT_FALSE(own.shared);
+  variable.dataset = "g/u";
+  EXPECT_TRUE(stored_as(variable, slab, FilePer::job, 2).shared);
+  EXPECT_TRUE(stored_as(variable, layout({6, 8}, {6, 8}, {0, 0}), FilePer::job, 2).shared);
+  EXPECT_FALSE(stored_as(variable, slab, FilePer::process, 2).shared);
+}
+
 TEST(StoredAs, InAFileOfAJobTilesShareADatasetToo) {
   Variable variable;
   variable.name = "u";

@@ -166,7 +166,7 @@ class Writer {
   // Scripts see each iteration; it is not stored.
   void put_actions() {
     if (!outlet_.scripts) return;
-    text_ += "actions:\n";
+    text_ += outlet_.logs_output ? "log: {level: info}\nactions:\n" : "actions:\n";
     for (const std::string& program : outlet_.programs) {
       text_ += "  - {on: end_iteration, run: " + quoted("python:" + program + ":" + kScriptFunction) +
                ", scope: node, limit: 10 min}\n";

@@ -37,6 +37,7 @@ struct Outlet {
   bool scripts = false;                    // for scripts: nothing is stored
   std::string directory = {};              // of scripts' files
   std::vector<std::string> programs = {};  // the scripts' files, see script_program()
+  bool logs_output = false;                // of scripts, on stderr
   bool dedicated = true;                   // by a server; false: by each client itself
   // Numbers, or names of parameters that the program defines.
   std::string server = "node";         // the number of the server among all servers

@@ -1,6 +1,7 @@
 #include "damaris/run/failure.hpp"
 
 #include <cstdio>
+#include <set>
 
 #include "damaris/include/Damaris.h"
 
@@ -56,6 +57,12 @@ int check(tailrace_client* client, tailrace_status status, const std::string& wh
   return code;
 }
 
-void say(const std::string& line) { std::fprintf(stderr, "tailrace damaris: %s\n", line.c_str()); }
+// A program that goes on after a failure would say the same in each iteration.
+void say(const std::string& line) {
+  constexpr size_t most = 1000;  // lines that are remembered
+  static std::set<std::string> said;
+  if (said.size() < most && !said.insert(line).second) return;
+  std::fprintf(stderr, "tailrace damaris: %s\n", line.c_str());
+}
 
 }  // namespace tailrace::damaris

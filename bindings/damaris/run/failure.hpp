@@ -21,7 +21,7 @@ int code_of(tailrace_status status);
 // names the call. A failure of an earlier request is one, too, though this call has been carried out.
 int check(tailrace_client* client, tailrace_status status, const std::string& what);
 
-// Writes a line to stderr.
+// Writes a line to stderr, once.
 void say(const std::string& line);
 
 }  // namespace tailrace::damaris

@@ -137,6 +137,7 @@ void Program::serve() {
   if (const auto scripts = script_outlet_of(model_, ranks_, run_)) {
     files.emplace(model_, ranks_, *scripts, run_);
     outlets.push_back(*scripts);
+    outlets.back().logs_output = true;
   }
   ServerRank servers(model_, outlets);
   MPI_Barrier(ranks_.all());
