@@ -1,6 +1,7 @@
 // A C++ program that starts and stops twice: the iterations go on.
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 #include "Damaris.h"
 
@@ -28,6 +29,10 @@ int main(int argc, char** argv) {
   failures += damaris_initialize(argv[1], MPI_COMM_WORLD) != DAMARIS_OK;
   failures += damaris_initialize(argv[1], MPI_COMM_WORLD) != DAMARIS_ALREADY_INITIALIZED;
   failures += damaris_write(nullptr, nullptr) != DAMARIS_ARGUMENT_ERROR;
+  DAMARIS_TYPE_STR type = DAMARIS_TYPE_UNDEFINED;
+  failures += damaris_get_type("t", &type) != DAMARIS_OK || type != DAMARIS_TYPE_FLOAT;
+  failures += damaris_get_type("u", &type) != DAMARIS_UNDEFINED_VARIABLE;
+  failures += std::strcmp(damaris_error_string(DAMARIS_NO_SERVER), "DAMARIS_NO_SERVER") != 0;
   for (int run = 0; run < 2; ++run) {
     int is_client = -1;
     failures += damaris_start(&is_client) != DAMARIS_OK;

@@ -1,6 +1,7 @@
 // The functions of Damaris.h. Each checks its arguments, lets no exception out, and explains its code on stderr.
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -42,6 +43,19 @@ int guarded(const char* name, const Call& call) {
 int null_argument(const char* name) {
   damaris::say(std::string(name) + ": found NULL, expected an address");
   return DAMARIS_ARGUMENT_ERROR;
+}
+
+DAMARIS_TYPE_STR type_name(damaris::ElementType type) {
+  switch (type) {
+    case damaris::ElementType::int8: return DAMARIS_TYPE_CHAR;
+    case damaris::ElementType::int16: return DAMARIS_TYPE_SHORT;
+    case damaris::ElementType::int32: return DAMARIS_TYPE_INT;
+    case damaris::ElementType::int64: return DAMARIS_TYPE_LONG;
+    case damaris::ElementType::float32: return DAMARIS_TYPE_FLOAT;
+    case damaris::ElementType::float64: return DAMARIS_TYPE_DOUBLE;
+    case damaris::ElementType::text: return DAMARIS_TYPE_STRING;
+  }
+  return DAMARIS_TYPE_UNDEFINED;
 }
 
 }  // namespace
@@ -167,6 +181,42 @@ int damaris_client_comm_get(MPI_Comm* comm) {
     *comm = one.same();
     return DAMARIS_OK;
   });
+}
+
+int damaris_get_type(const char* variable_name, DAMARIS_TYPE_STR* vartype) {
+  if (variable_name == nullptr || vartype == nullptr) return null_argument("damaris_get_type");
+  return guarded("damaris_get_type", [&](damaris::Program& one) {
+    *vartype = type_name(one.type_of(variable_name));
+    return DAMARIS_OK;
+  });
+}
+
+const char* damaris_error_string(int code) {
+  constexpr const char* names[] = {"DAMARIS_OK",
+                                   "DAMARIS_INIT_ERROR",
+                                   "DAMARIS_FINALIZE_ERROR",
+                                   "DAMARIS_CORE_IS_SERVER",
+                                   "DAMARIS_NO_SERVER",
+                                   "DAMARIS_ALLOCATION_ERROR",
+                                   "DAMARIS_CONFIG_ERROR",
+                                   "DAMARIS_ARGUMENT_ERROR",
+                                   "DAMARIS_MPI_ERROR",
+                                   "DAMARIS_DATASPACE_ERROR",
+                                   "DAMARIS_CHANNEL_ERROR",
+                                   "DAMARIS_INVALID_TAG",
+                                   "DAMARIS_NOT_INITIALIZED",
+                                   "DAMARIS_ALREADY_INITIALIZED",
+                                   "DAMARIS_UNDEFINED_ACTION",
+                                   "DAMARIS_UNDEFINED_PARAMETER",
+                                   "DAMARIS_UNDEFINED_VARIABLE",
+                                   "DAMARIS_INVALID_BLOCK",
+                                   "DAMARIS_INVALID_DIMENSIONS",
+                                   "DAMARIS_BLOCK_NOT_FOUND",
+                                   "DAMARIS_REACTOR_NOT_FOUND",
+                                   "DAMARIS_BIND_ERROR",
+                                   "DAMARIS_ERROR_UNKNOWN"};
+  static_assert(std::size(names) == DAMARIS_ERROR_UNKNOWN + 1);
+  return code >= 0 && code <= DAMARIS_ERROR_UNKNOWN ? names[code] : "no code of Damaris";
 }
 
 int damaris_end_iteration(void) {

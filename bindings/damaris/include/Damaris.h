@@ -111,6 +111,28 @@ TAILRACE_DAMARIS_API int damaris_get_iteration(int* iteration);
 TAILRACE_DAMARIS_API int damaris_parameter_get(const char* param_name, void* buffer, unsigned int size);
 TAILRACE_DAMARIS_API int damaris_parameter_set(const char* param_name, const void* buffer, unsigned int size);
 
+/* ---- asking; these two are of later versions of Damaris ---- */
+
+typedef enum {
+  DAMARIS_TYPE_SHORT = 0,
+  DAMARIS_TYPE_INT,
+  DAMARIS_TYPE_INTEGER,
+  DAMARIS_TYPE_LONG,
+  DAMARIS_TYPE_FLOAT,
+  DAMARIS_TYPE_REAL,
+  DAMARIS_TYPE_DOUBLE,
+  DAMARIS_TYPE_CHAR,
+  DAMARIS_TYPE_CHARACTER,
+  DAMARIS_TYPE_STRING,
+  DAMARIS_TYPE_LABEL,
+  DAMARIS_TYPE_UNDEFINED
+} DAMARIS_TYPE_STR;
+
+/* Gives the type of a variable's elements: INT for integer, FLOAT for real, CHAR for character. */
+TAILRACE_DAMARIS_API int damaris_get_type(const char* variable_name, DAMARIS_TYPE_STR* vartype);
+/* Returns the name of a code; valid for ever. */
+TAILRACE_DAMARIS_API const char* damaris_error_string(int code);
+
 /* ---- events ---- */
 
 /* Raises an event of the description, or one that is bound to a function. */

@@ -270,6 +270,10 @@ int Program::move(const std::string& variable, int32_t block, const int64_t* pos
   return DAMARIS_OK;
 }
 
+ElementType Program::type_of(const std::string& variable) {
+  return model_.layouts[slot_of(variable, 0).variable->layout].type;
+}
+
 int Program::end_iteration() {
   need_client();
   int code = DAMARIS_OK;

@@ -36,6 +36,7 @@ class Program {
   int clear(const std::string& variable, int32_t block, int64_t iteration);
   int move(const std::string& variable, int32_t block, const int64_t* position);
   int end_iteration();
+  ElementType type_of(const std::string& variable);
   int signal(const std::string& event);
   int bind(const std::string& event, signal_t function);
 
