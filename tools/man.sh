@@ -20,7 +20,7 @@ page build/release/src/api/tailrace-forward tailrace-forward "writes for the cli
 sed "s/@PROJECT_VERSION@/$version/" tools/tailrace-run >build/tailrace-run && chmod +x build/tailrace-run
 page build/tailrace-run tailrace-run "runs an unchanged program with its output carried by tailrace"
 COLUMNS=80 "$venv/bin/python" -c 'from argparse_manpage.cli import main; main()' --module tailrace.cli \
-  --function _parser --prog tailrace --project-name tailrace --version "$version" --manual-section 1 \
+  --function parser --prog tailrace --project-name tailrace --version "$version" --manual-section 1 \
   --manual-title tailrace |
   sed -e '/^\.TH/s/"[^"]*" "tailrace /"" "tailrace /' \
     -e "2,4s/^tailrace\$/tailrace \\\\- carries a program's output to storage while the program computes on/" \
