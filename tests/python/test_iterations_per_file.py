@@ -142,8 +142,8 @@ def test_openpmd_reads_the_file(out):
 def test_the_validator_finds_no_fault(out):
     pytest.importorskip("openpmd_validator")
     run(out, range(3))
-    found = subprocess.run([sys.executable, "-m", "openpmd_validator.check_h5", "-i", out / "sim_c0_000000.h5"], text=True,
-                           capture_output=True)
+    found = subprocess.run([sys.executable, "-m", "openpmd_validator.check_h5", "-i", out / "sim_c0_000000.h5"],
+                           text=True, capture_output=True)
     assert "0 Errors and 0 Warnings" in found.stdout, found.stdout + found.stderr
 
 

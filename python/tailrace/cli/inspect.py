@@ -98,8 +98,10 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
     found = series_files.find(path, damaged.append)
     for name, files in found.items():
         each = set(files.values())
+        size = sum(_size(file, damaged) for file in each)
         series[name] = {"name": name, "iterations": list(files), "files": len(each), "runs": runs.of(files),
-                        "bytes": sum(_size(file, damaged) for file in each)}
+                        "pattern": each.pop().name if len(each) == 1 < len(files) else f"{name}_%06T.h5",
+                        "bytes": size}
     series_of.describe(found, list(series.values()))
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
             "damaged": damaged, "objects": len(objects), "lostObjects": [one.name for one in lost],
@@ -203,9 +205,8 @@ def _print_directory(content: dict[str, Any]) -> None:
     rows = []
     for one in content["series"]:
         iterations = sorted(one["iterations"])
-        all_in_one = one["files"] == 1 < len(iterations)
-        rows.append([one["name"] + (".h5" if all_in_one else "_%06T.h5"), one["files"],
-                     f"{iterations[0]} … {iterations[-1]}", _times(one), output.size(one["bytes"])])
+        rows.append([one["pattern"], one["files"], f"{iterations[0]} … {iterations[-1]}", _times(one),
+                     output.size(one["bytes"])])
     if rows:
         output.print_table(("series", "files", "iterations", "time", "size"), rows)
         _print_variables(content["series"])
