@@ -186,6 +186,7 @@ def test_files_of_an_earlier_run(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
             "sim_It0_Pr0_notes.h5", *(f"sim_It{step}_Pr0.h5" for step in range(iterations))}
 
 
+@pytest.mark.slow
 def test_twelve_ranks(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     """Nine clients and three dedicated cores, which do not divide evenly in every case."""
     calls = [["set size i 9", f"write fields/t 0 d 5 {10 * rank}", "end"] for rank in range(9)]
