@@ -12,6 +12,8 @@ import subprocess
 import sys
 from typing import Any
 
+from tailrace import quantity
+
 from . import bench_options, output, plots, predict_input
 
 _NAMES = {"none": "computing alone", "sync": "synchronous", "naive": "naive: POSIX AIO", "pinned": "pinned",

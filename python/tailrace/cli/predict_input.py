@@ -427,7 +427,7 @@ def _from_trace(path: pathlib.Path, document: dict[str, Any]) -> tuple[dict[str,
                 writes.setdefault(event["args"]["variable"], []).append(float(event["args"]["seconds"]))
                 formatting.setdefault(event["args"]["variable"], []).append(float(event["args"]["formatting"]))
         shields: dict[str, list[Any]] = {}
-        for one in run.shields():
+        for one in run.shields(copied=True):
             shields.setdefault(one.variable, []).append(one)
         begun = sorted(starts.values())
         period = _median(after - before for before, after in zip(begun, begun[1:]))

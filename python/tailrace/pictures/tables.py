@@ -14,7 +14,7 @@ from tailrace.files import File
 
 from . import numbers, peers, words
 from .busy import Run as Iterations
-from .frame import facts, group, row, table, text
+from .frame import group, row, table, text
 from .numbers import Result, Value
 from .write_times import Run
 

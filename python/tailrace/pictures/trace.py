@@ -21,6 +21,7 @@ _BLOCK = ("queued", "writing")
 # copies: the program's memory is free when it returns. Committed memory belongs to the pool: the next block has other
 # memory.
 _GIVES = ("borrow", "sync")
+_COPIES = ("write",)
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,9 @@ class Trace:
         """Returns the program's activities of one kind."""
         return [span for span in self.spans if span.kind == kind]
 
-    def shields(self) -> list[Shield]:
-        """Returns a shield time for each hand-over whose memory is needed again."""
+    def shields(self, copied: bool = False) -> list[Shield]:
+        """Returns a shield time for each hand-over whose memory is needed again; with `copied`, also for those that
+        copy, as if they lent the memory."""
         given: dict[tuple[str, int], float] = {}
         needs: dict[tuple[str, int], float] = {}
         # Without the program's own trace, nobody knows when it computes which variable: the next hand-over is the
@@ -102,7 +104,7 @@ class Trace:
             if span.variable is None or span.iteration is None:
                 continue
             key = (span.variable, span.iteration)
-            if span.kind == "handover" and span.name.startswith(_GIVES):
+            if span.kind == "handover" and span.name.startswith(_GIVES + _COPIES if copied else _GIVES):
                 given[key] = max(given.get(key, 0.0), span.end)
             if span.kind == kind:
                 needs[key] = min(needs.get(key, math.inf), span.begin)
