@@ -4,7 +4,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
 import h5py
 import numpy as np
@@ -235,7 +234,8 @@ def test_killed_programs_leave_what_was_published(out, place):
                                    text=True)
         for _ in range(dice.randrange(1, 60)):
             published = int(running.stdout.readline())
-        time.sleep(dice.random() * 0.01)  # a moment within an iteration; nothing waits for it
+        for _ in range(dice.randrange(100_000)):  # to some moment within an iteration, not by a clock
+            pass
         running.send_signal(signal.SIGKILL)
         rest = running.stdout.read().split("\n")
         running.wait()

@@ -9,7 +9,7 @@ import shtab
 
 SHELLS = ("bash", "zsh", "fish")
 
-# What the words in the help stand for, where these are files.
+# Words in the help that stand for files, and for directories.
 _FILES = ("FILE", "CONFIG", "PATH", "TARGET")
 _DIRECTORIES = ("DIR",)
 
