@@ -128,7 +128,7 @@ Hdf5Format::Record Hdf5Format::begin_in_series(FileNames names, int64_t iteratio
   return record;
 }
 
-// Returns the file as it is now. While no iteration of it is unfinished, nothing is remembered of other files.
+// Returns the file as it is now. Opening another one forgets those in which no iteration is unfinished.
 Result<SeriesFile*> Hdf5Format::series_file(const std::string& path) {
   const auto found = series_files_.find(path);
   if (found != series_files_.end()) return &found->second;
