@@ -10,6 +10,7 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "openfoam/output/gzip.hpp"
 #include "testing/dice.hpp"
@@ -69,6 +70,35 @@ std::string some_text(Dice& dice) {
   return text;
 }
 
+// Some rows, also as the stream writes them.
+template <typename T>
+std::vector<T> some_rows(Dice& dice, Row row, std::ostream& expected) {
+  std::vector<T> numbers(row.numbers * dice.below(dice.chance(10) ? 2000 : 20));
+  for (size_t at = 0; at < numbers.size(); ++at) {
+    numbers[at] = static_cast<T>(some_number(dice));
+    const bool first = at % row.numbers == 0, last = (at + 1) % row.numbers == 0;
+    expected << (first && row.parentheses ? "(" : "") << numbers[at]
+             << (last ? (row.parentheses ? ")\n" : "\n") : " ");
+  }
+  return numbers;
+}
+
+void record_rows(Dice& dice, Recording& recording, int precision, std::ostream& expected) {
+  Row row{static_cast<uint8_t>(dice.between(1, 9)), sizeof(double), static_cast<uint8_t>(dice.below(2))};
+  if (dice.chance(50)) {
+    const auto numbers = some_rows<double>(dice, row, expected);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(numbers.data());
+    return recording.rows(bytes, numbers.size() / row.numbers, row, precision);
+  }
+  row.size = sizeof(float);
+  const auto numbers = some_rows<float>(dice, row, expected);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(numbers.data());
+  for (size_t at = 0; at < numbers.size() / row.numbers; ++at) {
+    recording.row(bytes + at * row.bytes(), row, precision);
+    recording.put('\n');
+  }
+}
+
 TEST(Recording, IsReplayedAsAStreamWouldHaveWrittenIt) {
   impl::for_seeds(200, [](uint64_t seed) {
     Dice dice(seed);
@@ -79,7 +109,8 @@ TEST(Recording, IsReplayedAsAStreamWouldHaveWrittenIt) {
     for (int step = 0; step < 300; ++step) {
       const int precision = dice.chance(10) ? static_cast<int>(dice.below(20)) : 6;
       expected.precision(precision);
-      switch (dice.below(6)) {
+      switch (dice.below(7)) {
+        case 6: record_rows(dice, recording, precision, expected); break;
         case 0: {
           const double value = some_number(dice);
           expected << value;

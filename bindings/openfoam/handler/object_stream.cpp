@@ -17,6 +17,7 @@ ObjectStream::ObjectStream(Writer& writer, const OutputFile& what, streamFormat 
 
 // An object that could not write itself leaves no whole file.
 ObjectStream::~ObjectStream() {
+  if (lists_.active()) end_list();
   recording.end();
   writer_.end(file, std::uncaught_exceptions() == exceptions_);
 }
@@ -27,35 +28,103 @@ bool ObjectStream::has_plain_format() const {
   return stream.flags() == kPlain && stream.width() == 0;
 }
 
+template <typename... Part>
+bool ObjectStream::list_takes(Part... part) {
+  if (!lists_.active()) return false;
+  const bool taken = lists_.takes(part...);
+  if (!taken || !lists_.active()) end_list();
+  return taken;
+}
+
+void ObjectStream::end_list() {
+  lists_.leave();
+  format(streamFormat::ASCII);
+}
+
 Foam::Ostream& ObjectStream::write(const char letter) {
-  if (stream.width() != 0) return OSstream::write(letter);
-  recording.put(letter);
   if (letter == Foam::token::NL) ++lineNumber_;
+  if (list_takes(letter)) return *this;
+  if (stream.width() != 0) {
+    stream << letter;
+  } else {
+    recording.put(letter);
+  }
   return *this;
 }
 
+Foam::Ostream& ObjectStream::write(const char* text) {
+  if (lists_.active()) end_list();
+  return OSstream::write(text);
+}
+
+Foam::Ostream& ObjectStream::write(const Foam::word& text) {
+  if (lists_.active()) end_list();
+  OSstream::write(text);
+  if (format() == streamFormat::ASCII && has_plain_format() && lists_.begins(text)) format(streamFormat::BINARY);
+  return *this;
+}
+
+Foam::Ostream& ObjectStream::writeQuoted(const std::string& text, const bool quoted) {
+  if (lists_.active()) end_list();
+  return OSstream::writeQuoted(text, quoted);
+}
+
 Foam::Ostream& ObjectStream::write(const int32_t value) {
+  if (list_takes(int64_t{value})) return *this;
   if (!has_plain_format()) return OSstream::write(value);
   recording.number(int64_t{value});
   return *this;
 }
 
 Foam::Ostream& ObjectStream::write(const int64_t value) {
+  if (list_takes(value)) return *this;
   if (!has_plain_format()) return OSstream::write(value);
   recording.number(value);
   return *this;
 }
 
 Foam::Ostream& ObjectStream::write(const Foam::floatScalar value) {
+  if (lists_.active()) end_list();
   if (!has_plain_format()) return OSstream::write(value);
   recording.number(value, static_cast<int>(stream.precision()));
   return *this;
 }
 
 Foam::Ostream& ObjectStream::write(const Foam::doubleScalar value) {
+  if (lists_.active()) end_list();
   if (!has_plain_format()) return OSstream::write(value);
   recording.number(value, static_cast<int>(stream.precision()));
   return *this;
+}
+
+Foam::Ostream& ObjectStream::write(const char* bytes, std::streamsize count) {
+  if (!lists_.expects(static_cast<size_t>(count))) return OSstream::write(bytes, count);  // by the functions below
+  lists_.record(reinterpret_cast<const std::byte*>(bytes), precision());
+  end_list();
+  return *this;
+}
+
+// An indirect list comes piece by piece.
+bool ObjectStream::beginRawWrite(std::streamsize count) {
+  if (lists_.expects(static_cast<size_t>(count))) {
+    lists_.begin_gathering();
+    return true;
+  }
+  if (lists_.active()) end_list();
+  return OSstream::beginRawWrite(count);
+}
+
+Foam::Ostream& ObjectStream::writeRaw(const char* bytes, std::streamsize count) {
+  if (!lists_.gathers()) return OSstream::writeRaw(bytes, count);
+  lists_.gather(reinterpret_cast<const std::byte*>(bytes), static_cast<size_t>(count));
+  return *this;
+}
+
+bool ObjectStream::endRawWrite() {
+  if (!lists_.gathers()) return OSstream::endRawWrite();
+  const bool whole = lists_.record_gathered(precision());
+  end_list();
+  return whole;
 }
 
 void ObjectStream::endl() { write('\n'); }

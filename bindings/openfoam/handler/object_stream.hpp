@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <ostream>
+#include <string>
 
+#include "openfoam/handler/whole_lists.hpp"
 #include "openfoam/output/recording.hpp"
 #include "openfoam/output/writer.hpp"
 
@@ -32,19 +34,31 @@ class ObjectStream : private RecordedFile, public Foam::OSstream {
 
   using OSstream::write;
   Ostream& write(const char letter) override;
+  Ostream& write(const char* text) override;
+  Ostream& write(const Foam::word& text) override;
+  Ostream& writeQuoted(const std::string& text, const bool quoted) override;
   Ostream& write(const int32_t value) override;
   Ostream& write(const int64_t value) override;
   Ostream& write(const Foam::floatScalar value) override;
   Ostream& write(const Foam::doubleScalar value) override;
+  Ostream& write(const char* bytes, std::streamsize count) override;
+  bool beginRawWrite(std::streamsize count) override;
+  Ostream& writeRaw(const char* bytes, std::streamsize count) override;
+  bool endRawWrite() override;
   // Does nothing: the file gets its name when it is whole.
   void flush() override {}
   void endl() override;
 
  private:
   bool has_plain_format() const;
+  // Returns true if what comes is a part of a list (lists_). Otherwise no list is active any more.
+  template <typename... Part>
+  bool list_takes(Part... part);
+  void end_list();
 
   Writer& writer_;
   const int exceptions_;  // in flight when it was constructed
+  WholeLists lists_{recording};
 };
 
 }  // namespace tailrace::openfoam

@@ -80,6 +80,28 @@ void format(int64_t value, Text& text) {
   text.made(std::to_chars(room, room + kLongest, value).ptr);
 }
 
+template <typename T>
+void format_row(const std::byte*& at, Row row, int precision, Text& text) {
+  if (row.parentheses) text.put('(');
+  for (int number = 0; number < row.numbers; ++number) {
+    if (number > 0) text.put(' ');
+    format(operand_at<T>(at), precision, text);
+  }
+  if (row.parentheses) text.put(')');
+  text.put('\n');
+}
+
+void format_rows(const std::byte*& at, int precision, Text& text) {
+  const Row row = operand_at<Row>(at);
+  for (uint32_t left = operand_at<uint32_t>(at); left > 0; --left) {
+    if (row.size == sizeof(double)) {
+      format_row<double>(at, row, precision, text);
+    } else {
+      format_row<float>(at, row, precision, text);
+    }
+  }
+}
+
 }  // namespace
 
 void Recording::text(const char* letters, size_t count) {
@@ -111,6 +133,44 @@ void Recording::plain(const char* letters, size_t count) {
     letters += part;
     count -= part;
   }
+}
+
+void Recording::rows(const std::byte* numbers, size_t count, Row row, int precision) {
+  constexpr size_t kHead = 1 + sizeof row + sizeof(uint32_t);
+  while (count > 0) {
+    make_room(kOperation + kHead + row.bytes(), Chunk::Kind::recorded);
+    if (precision != precision_) set_precision(precision);
+    size_t part = 1;
+    if (chunk_.room() < kHead + row.bytes()) {  // a chunk so small that it takes no row
+      this->row(numbers, row, precision);
+      put('\n');
+    } else {
+      part = std::min(count, (chunk_.room() - kHead) / row.bytes());
+      operation(kRows, row);
+      append(static_cast<uint32_t>(part));
+      std::memcpy(chunk_.end(), numbers, part * row.bytes());
+      chunk_.used += part * row.bytes();
+    }
+    numbers += part * row.bytes();
+    count -= part;
+  }
+}
+
+void Recording::row(const std::byte* numbers, Row row, int precision) {
+  if (row.parentheses) put('(');
+  for (int left = row.numbers; left > 0; --left) {
+    if (row.size == sizeof(double)) {
+      number(operand_at<double>(numbers), precision);
+    } else {
+      number(operand_at<float>(numbers), precision);
+    }
+    if (left > 1) put(' ');
+  }
+  if (row.parentheses) put(')');
+}
+
+void Recording::set_precision(int precision) {
+  if (precision >= 0) operation(kPrecision, precision_ = precision);
 }
 
 void Recording::make_room(size_t bytes, Chunk::Kind kind) {
@@ -155,6 +215,7 @@ void replay(const Chunk& chunk, TextSink& sink) {
       case Recording::kDouble: format(operand_at<double>(at), precision, text); break;
       case Recording::kFloat: format(operand_at<float>(at), precision, text); break;
       case Recording::kInteger: format(operand_at<int64_t>(at), text); break;
+      case Recording::kRows: format_rows(at, precision, text); break;
       default: text.put(static_cast<char>(code));
     }
   }

@@ -13,10 +13,20 @@
 
 namespace tailrace::openfoam {
 
+// The text of one row of a list: its numbers with a space between them, "(" and ")" around them if `parentheses`.
+struct Row {
+  uint8_t numbers = 1;
+  uint8_t size = sizeof(double);  // bytes of a number: of a double or a float
+  uint8_t parentheses = 0;        // 1: yes
+
+  size_t bytes() const { return size_t{numbers} * size; }
+};
+
 class Recording : public std::streambuf {
  public:
-  // In a recorded chunk, bytes below kText are letters; a code is followed by its operand.
-  enum Code : uint8_t { kText = 0x80, kPrecision, kDouble, kFloat, kInteger };
+  // In a recorded chunk, bytes below kText are letters; a code is followed by its operand. That of kRows is a Row and
+  // the number of rows (uint32_t), with the bytes of their numbers behind it.
+  enum Code : uint8_t { kText = 0x80, kPrecision, kDouble, kFloat, kInteger, kRows };
 
   // The taker must live as long as this.
   explicit Recording(ChunkTaker& taker) : taker_(taker) {}
@@ -31,6 +41,10 @@ class Recording : public std::streambuf {
   void number(double value, int precision) { number(kDouble, value, precision); }
   void number(float value, int precision) { number(kFloat, value, precision); }
   void number(int64_t value) { number(kInteger, value, precision_); }
+  // One row, without its newline.
+  void row(const std::byte* numbers, Row row, int precision);
+  // Many rows, each with a newline. Their bytes are copied as they are.
+  void rows(const std::byte* numbers, size_t count, Row row, int precision);
   // Passes what is left to the taker. Nothing may be recorded afterwards.
   void end();
 
@@ -39,24 +53,30 @@ class Recording : public std::streambuf {
   std::streamsize xsputn(const char* letters, std::streamsize count) override;
 
  private:
-  static constexpr size_t kOperation = 1 + 8;  // bytes of the longest code with its operand
+  static constexpr size_t kOperation = 1 + 8;  // bytes of the longest code with its operand, without rows' numbers
 
   void make_room(size_t bytes, Chunk::Kind kind);
   void pass_on();
   void plain(const char* letters, size_t count);
+  void set_precision(int precision);
   template <typename T>
   void number(Code code, T value, int precision) {
     if (precision != precision_ || chunk_.kind != Chunk::Kind::recorded || chunk_.room() < 1 + sizeof value) {
       make_room(2 * kOperation, Chunk::Kind::recorded);
-      if (precision >= 0) operation(kPrecision, precision_ = precision);
+      set_precision(precision);
     }
     operation(code, value);
   }
   template <typename T>
   void operation(Code code, T operand) {
     *chunk_.end() = std::byte{code};
-    std::memcpy(chunk_.end() + 1, &operand, sizeof operand);
-    chunk_.used += 1 + sizeof operand;
+    ++chunk_.used;
+    append(operand);
+  }
+  template <typename T>
+  void append(T operand) {
+    std::memcpy(chunk_.end(), &operand, sizeof operand);
+    chunk_.used += sizeof operand;
   }
 
   ChunkTaker& taker_;
