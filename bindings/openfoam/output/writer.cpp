@@ -29,6 +29,7 @@ constexpr uint64_t kWindow = 16 << 20;   // most bytes of formatted text that ar
 constexpr size_t kBlock = 1 << 20;       // bytes of formatted text for one write
 constexpr size_t kLeastChunk = 4 << 10;  // bytes
 constexpr size_t kMostTimes = 100'000;
+constexpr ptrdiff_t kAhead = 4;  // most chunks that are formatted before the writer's thread reaches them
 
 // A list without any cpu of this machine changes nothing.
 void pin(const std::vector<int>& cpus) {
@@ -52,6 +53,19 @@ void move_into(const fs::path& from, const fs::path& to, std::error_code& error)
     if (error) return;
   }
   if (!error) fs::remove(from, error);
+}
+
+class StringSink : public TextSink {
+ public:
+  void write(const char* letters, size_t count) override { text.append(letters, count); }
+  std::string text;
+};
+
+std::string text_of(const Chunk& chunk) {
+  StringSink sink;
+  sink.text.reserve(2 * chunk.used);
+  replay(chunk, sink);
+  return std::move(sink.text);
 }
 
 Chunk make_chunk(size_t bytes) { return {std::unique_ptr<std::byte[]>(new std::byte[bytes]), bytes}; }
@@ -114,12 +128,16 @@ class Writer::Impl {
 
  private:
   enum class Kind { stage, publish, begin, chunk, end, give_up };
+  // A chunk may be formatted ahead by a thread of the program that waits. While it is `in_hand`, that thread reads
+  // the chunk without the mutex, and the task stays in the queue.
   struct Task {
     Kind kind;
     File file = nullptr;
     Chunk chunk = {};
     std::string directory = {};
     uint64_t number = 0;
+    bool in_hand = false;
+    std::optional<std::string> text = {};  // of the chunk
   };
   // An operation of the store that has begun.
   struct Operation {
@@ -134,14 +152,16 @@ class Writer::Impl {
 
   void add(Task task);
   void publish_taken(const std::vector<std::string>& directories);
-  void wait_for(uint64_t task, std::unique_lock<std::mutex>& lock);
+  template <typename Condition>
+  void wait_until(Condition condition, std::unique_lock<std::mutex>& lock);
+  bool format_ahead(std::unique_lock<std::mutex>& lock);
 
   // The writer's thread calls these.
   void run();
   std::optional<Task> next();
   void carry_out(Task& task);
   void open(const File& file);
-  void format(const File& file, Chunk chunk, uint64_t task);
+  void format(Task& task);
   void write(const File& file, Chunk chunk, bool own, uint64_t task);
   void close(const File& file, uint64_t task);
   void make_staged(const std::string& directory);
@@ -242,7 +262,7 @@ void Writer::Impl::settle(const std::string& path, bool below) {
   std::unique_lock lock(mutex_);
   if (ending_ || !in_flight_.concerns(path, below)) return;
   publish_taken(in_flight_.take(path, below));
-  wait_for(numbers_, lock);
+  wait_until([this, last = numbers_] { return completed_ >= last || ended_; }, lock);
 }
 
 void Writer::Impl::finish(bool publish) {
@@ -250,15 +270,43 @@ void Writer::Impl::finish(bool publish) {
   if (std::exchange(ending_, true)) return;
   if (publish) publish_taken(in_flight_.take("/", true));
   work_.notify_all();
+  wait_until([this] { return ended_; }, lock);
+}
+
+// A thread that waits has nothing to compute, so it helps the writer's thread.
+template <typename Condition>
+void Writer::Impl::wait_until(Condition condition, std::unique_lock<std::mutex>& lock) {
+  if (condition()) return;
   const double begun = now();
-  progress_.wait(lock, [&] { return ended_; });
+  while (!condition()) {
+    if (!format_ahead(lock)) progress_.wait(lock);
+  }
   seconds_waiting_ += now() - begun;
 }
 
-void Writer::Impl::wait_for(uint64_t task, std::unique_lock<std::mutex>& lock) {
-  const double begun = now();
-  progress_.wait(lock, [&] { return completed_ >= task || ended_; });
-  seconds_waiting_ += now() - begun;
+// Formats a chunk that the writer's thread has not reached. Returns false if there is none, if enough are ready, or
+// if memory is short.
+bool Writer::Impl::format_ahead(std::unique_lock<std::mutex>& lock) {
+  const auto ready = [](const Task& task) { return task.in_hand || task.text; };
+  const auto recorded = [&](const Task& task) {
+    return task.kind == Kind::chunk && task.chunk.kind == Chunk::Kind::recorded && !ready(task);
+  };
+  if (std::count_if(tasks_.begin(), tasks_.end(), ready) >= kAhead) return false;
+  const auto found = std::find_if(tasks_.begin(), tasks_.end(), recorded);
+  if (found == tasks_.end()) return false;
+  Task& task = *found;  // stays where it is, whatever is added or taken at the ends of the queue
+  task.in_hand = true;
+  lock.unlock();
+  std::optional<std::string> text;
+  try {
+    text = text_of(task.chunk);
+  } catch (const std::bad_alloc&) {  // the writer's thread will format it
+  }
+  lock.lock();
+  task.text = std::move(text);
+  task.in_hand = false;
+  work_.notify_one();
+  return task.text.has_value();
 }
 
 std::optional<Writer::Failure> Writer::Impl::take_failure() {
@@ -297,12 +345,7 @@ Chunk Writer::Impl::fresh(size_t bytes) {
 // A chunk may be larger than the budget: then it waits alone.
 void Writer::Impl::hand_over(const File& file, Chunk chunk) {
   std::unique_lock lock(mutex_);
-  const auto fits = [&] { return waiting_ == 0 || waiting_ + chunk.capacity <= budget_ || ended_; };
-  if (!fits()) {
-    const double begun = now();
-    progress_.wait(lock, fits);
-    seconds_waiting_ += now() - begun;
-  }
+  wait_until([&] { return waiting_ == 0 || waiting_ + chunk.capacity <= budget_ || ended_; }, lock);
   waiting_ += chunk.capacity;
   add({Kind::chunk, file, std::move(chunk)});
 }
@@ -331,13 +374,13 @@ void Writer::Impl::run() {
 
 std::optional<Writer::Impl::Task> Writer::Impl::next() {
   std::unique_lock lock(mutex_);
-  while (tasks_.empty()) {
+  while (tasks_.empty() || tasks_.front().in_hand) {
     if (!operations_.empty()) {
       lock.unlock();
       complete_oldest();
       note_completed();
       lock.lock();
-    } else if (ending_) {
+    } else if (ending_ && tasks_.empty()) {
       return std::nullopt;
     } else {
       work_.wait(lock);
@@ -354,7 +397,7 @@ void Writer::Impl::carry_out(Task& task) {
       case Kind::stage: return make_staged(task.directory);
       case Kind::publish: return publish(task.directory);
       case Kind::begin: return open(task.file);
-      case Kind::chunk: return format(task.file, std::move(task.chunk), task.number);
+      case Kind::chunk: return format(task);
       case Kind::give_up: abandon(task.file); [[fallthrough]];
       case Kind::end: return close(task.file, task.number);
     }
@@ -449,21 +492,24 @@ void Writer::Impl::open(const File& file) {
   if (file->what.compressed) file->gzip = std::make_unique<Gzip>(*file->blocks);
 }
 
-void Writer::Impl::format(const File& file, Chunk chunk, uint64_t task) {
-  if (file->failed) return recycle(std::move(chunk), false);
+void Writer::Impl::format(Task& task) {
+  const File& file = task.file;
+  if (file->failed) return recycle(std::move(task.chunk), false);
   const double begun = now() - seconds_completing_;
   TextSink& sink = file->gzip ? static_cast<TextSink&>(*file->gzip) : *file->blocks;
-  if (chunk.kind == Chunk::Kind::plain && !file->gzip) {
-    if (file->block.used > 0) write(file, std::exchange(file->block, {}), true, task);
-    return write(file, std::move(chunk), false, task);
+  if (task.chunk.kind == Chunk::Kind::plain && !file->gzip) {
+    if (file->block.used > 0) write(file, std::exchange(file->block, {}), true, task.number);
+    return write(file, std::move(task.chunk), false, task.number);
   }
-  if (chunk.kind == Chunk::Kind::plain) {
-    sink.write(reinterpret_cast<const char*>(chunk.memory.get()), chunk.used);
+  if (task.text) {
+    sink.write(task.text->data(), task.text->size());
+  } else if (task.chunk.kind == Chunk::Kind::plain) {
+    sink.write(reinterpret_cast<const char*>(task.chunk.memory.get()), task.chunk.used);
   } else {
-    replay(chunk, sink);
+    replay(task.chunk, sink);
   }
   file->formatting += now() - seconds_completing_ - begun;
-  recycle(std::move(chunk), false);
+  recycle(std::move(task.chunk), false);
 }
 
 void Writer::Impl::write(const File& file, Chunk chunk, bool own, uint64_t task) {
