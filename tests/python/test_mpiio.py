@@ -44,36 +44,44 @@ def start(mpi, ranks, words, settings=None):
                           check=False)
 
 
+def one_seed():
+    return random.randrange(1 << 30)
+
+
+def run_random_program(tmp_path, mpi, ranks, seed, settings):
+    """Runs it with tailrace and without: what it reads, and its files, are equal. Returns what tailrace printed."""
+    print("seed", seed)
+    plain, carried = tmp_path / f"plain{seed}", tmp_path / f"carried{seed}"
+    without = start(mpi, ranks, [program(mpi), plain, seed])
+    assert without.returncode == 0, without.stderr
+    done = start(mpi, ranks, [program(mpi), carried, seed], settings)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == without.stdout and "read " in done.stdout  # a hash of all that it has read
+    for file in ("", ".other"):
+        assert pathlib.Path(f"{plain}{file}").read_bytes() == pathlib.Path(f"{carried}{file}").read_bytes()
+    return done.stderr
+
+
 @pytest.mark.parametrize("settings", ["summary", "place=core summary"], ids=["thread", "core"])
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runtime_directory):
-    seed = random.randrange(1 << 30)
-    for number in (seed, seed + 1):
-        print("seed", number)
-        plain, carried = tmp_path / f"plain{number}", tmp_path / f"carried{number}"
-        without = start(mpi, ranks, [program(mpi), plain, number])
-        assert without.returncode == 0, without.stderr
-        done = start(mpi, ranks, [program(mpi), carried, number], settings)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == without.stdout and "read " in done.stdout  # a hash of all that it has read
-        assert done.stderr.count("writes of MPI-IO data") == ranks, done.stderr
-        for file in ("", ".other"):
-            assert pathlib.Path(f"{plain}{file}").read_bytes() == pathlib.Path(f"{carried}{file}").read_bytes()
+    printed = run_random_program(tmp_path, mpi, ranks, one_seed(), settings)
+    assert printed.count("writes of MPI-IO data") == ranks, printed
 
 
+# A program with an even seed has no hints.
 @pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
 def test_random_programs_write_equal_files_through_aggregators(tmp_path, mpi, algorithm):
-    seed = random.randrange(1 << 30) & ~1  # the first program has no hints
-    for number in (seed, seed + 1):
-        print("seed", number)
-        plain, carried = tmp_path / f"plain{number}", tmp_path / f"carried{number}"
-        without = start(mpi, 3, [program(mpi), plain, number])
-        assert without.returncode == 0, without.stderr
-        done = start(mpi, 3, [program(mpi), carried, number], f"collective={algorithm} aggregators=2")
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == without.stdout and "read " in done.stdout
-        for file in ("", ".other"):
-            assert pathlib.Path(f"{plain}{file}").read_bytes() == pathlib.Path(f"{carried}{file}").read_bytes()
+    run_random_program(tmp_path, mpi, 3, one_seed(), f"collective={algorithm} aggregators=2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", ["place=thread", "place=core", "collective=two_phase aggregators=2",
+                                      "collective=dynamic aggregators=2", "collective=static aggregators=2"])
+def test_many_random_programs_write_equal_files(tmp_path, mpi, settings, runtime_directory):
+    first = one_seed()
+    for seed in range(first, first + 6):
+        run_random_program(tmp_path, mpi, 3, seed, settings)
 
 
 @pytest.mark.parametrize("module", ["mpi_f08", "mpi"])
