@@ -138,6 +138,7 @@ class Writer::Impl {
     uint64_t number = 0;
     bool in_hand = false;
     std::optional<std::string> text = {};  // of the chunk
+    double formatting = 0;                 // seconds that making it took
   };
   // An operation of the store that has begun.
   struct Operation {
@@ -297,6 +298,7 @@ bool Writer::Impl::format_ahead(std::unique_lock<std::mutex>& lock) {
   Task& task = *found;  // stays where it is, whatever is added or taken at the ends of the queue
   task.in_hand = true;
   lock.unlock();
+  const double begun = now();
   std::optional<std::string> text;
   try {
     text = text_of(task.chunk);
@@ -304,6 +306,7 @@ bool Writer::Impl::format_ahead(std::unique_lock<std::mutex>& lock) {
   }
   lock.lock();
   task.text = std::move(text);
+  task.formatting = now() - begun;
   task.in_hand = false;
   work_.notify_one();
   return task.text.has_value();
@@ -501,6 +504,8 @@ void Writer::Impl::format(Task& task) {
     if (file->block.used > 0) write(file, std::exchange(file->block, {}), true, task.number);
     return write(file, std::move(task.chunk), false, task.number);
   }
+  file->seconds += task.formatting;
+  file->formatting += task.formatting;
   if (task.text) {
     sink.write(task.text->data(), task.text->size());
   } else if (task.chunk.kind == Chunk::Kind::plain) {

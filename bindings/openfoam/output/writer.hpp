@@ -31,7 +31,7 @@ struct OutputFile {
 struct ObjectCosts {
   uint64_t files = 0;
   uint64_t bytes = 0;
-  double seconds = 0;  // of the writer's thread
+  double seconds = 0;  // of the writer's thread, and of threads that helped it
 };
 
 // One file: when the program began it, when the writer did, and when it had its name. Seconds, by the clock of now().
@@ -41,7 +41,7 @@ struct FileTimes {
   double begun;
   double writing;
   double ended;
-  double seconds;     // of the writer's thread: it has many files in hand at a time
+  double seconds;     // as ObjectCosts: the writer has many files in hand at a time
   double formatting;  // of these, for making its text and compressing it
 };
 
