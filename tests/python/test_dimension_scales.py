@@ -114,8 +114,9 @@ def test_joined_parts_have_no_coordinates_of_one(out):
 
 def test_a_scale_does_not_take_the_name_of_a_variable(out):
     """Not that of one without a block in the iteration either: a read found the coordinates."""
-    text = (f"tailrace: 1\nname: sim\nstorage: {{path: {out}, existing: continue}}\nformat: {{dimension_scales: true}}\n"
-            "layouts: {line: {type: float64, shape: [3], axes: [x]}}\nvariables: {T: {layout: line}, x: {layout: line}}\n")
+    text = (f"tailrace: 1\nname: sim\nstorage: {{path: {out}, existing: continue}}\n"
+            "format: {dimension_scales: true}\nlayouts: {line: {type: float64, shape: [3], axes: [x]}}\n"
+            "variables: {T: {layout: line}, x: {layout: line}}\n")
     with tailrace.open("sim.yaml", text=text) as opened:
         opened.write("T", 0, np.arange(3.0))
         opened.end_iteration(0)
