@@ -13,20 +13,38 @@ namespace tailrace::impl {
 namespace {
 
 // Adds the name below "meshes" or "particles" of a dataset.
-herr_t collect_dataset(hid_t, const char* name, const H5O_info2_t* info, void* names) {
+herr_t collect_dataset(hid_t group, const char* name, const H5O_info2_t* info, void* names) {
   const std::string path = name;
-  const bool variable = info->type == H5O_TYPE_DATASET && path.find("/particlePatches/") == std::string::npos;
+  const bool variable = info->type == H5O_TYPE_DATASET && path.find("/particlePatches/") == std::string::npos &&
+                        H5Aexists_by_name(group, name, "CLASS", H5P_DEFAULT) == 0;
   if (variable) static_cast<std::vector<std::string>*>(names)->push_back(path.substr(path.find('/') + 1));
   return 0;
 }
 
-hid_t native_type_called(const std::string& name) {
+// Returns h5py's type of a boolean, or of a complex number of two parts.
+Handle type_of_h5py(const std::string& name) {
+  if (name == "bool") {
+    Handle type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
+    for (const int8_t value : {int8_t{0}, int8_t{1}})
+      H5Tenum_insert(type.id(), value == 0 ? "FALSE" : "TRUE", &value);
+    return type;
+  }
+  const bool narrow = name == "complex64";
+  const size_t part = narrow ? 4 : 8;
+  Handle type(H5Tcreate(H5T_COMPOUND, 2 * part), H5Tclose);
+  H5Tinsert(type.id(), "r", 0, narrow ? H5T_IEEE_F32LE : H5T_IEEE_F64LE);
+  H5Tinsert(type.id(), "i", part, narrow ? H5T_IEEE_F32LE : H5T_IEEE_F64LE);
+  return type;
+}
+
+Handle native_type_called(const std::string& name) {
+  if (name == "bool" || name.starts_with("complex")) return type_of_h5py(name);
   const std::map<std::string, hid_t> types = {
-      {"int8", H5T_NATIVE_INT8},      {"int16", H5T_NATIVE_INT16},        {"int32", H5T_NATIVE_INT32},
-      {"int64", H5T_NATIVE_INT64},    {"uint8", H5T_NATIVE_UINT8},        {"uint16", H5T_NATIVE_UINT16},
-      {"uint32", H5T_NATIVE_UINT32},  {"uint64", H5T_NATIVE_UINT64},      {"float32", H5T_NATIVE_FLOAT},
-      {"float64", H5T_NATIVE_DOUBLE}, {"long_double", H5T_NATIVE_LDOUBLE}};
-  return types.at(name);
+      {"float16", H5T_IEEE_F16LE},   {"int8", H5T_NATIVE_INT8},      {"int16", H5T_NATIVE_INT16},
+      {"int32", H5T_NATIVE_INT32},   {"int64", H5T_NATIVE_INT64},    {"uint8", H5T_NATIVE_UINT8},
+      {"uint16", H5T_NATIVE_UINT16}, {"uint32", H5T_NATIVE_UINT32},  {"uint64", H5T_NATIVE_UINT64},
+      {"float32", H5T_NATIVE_FLOAT}, {"float64", H5T_NATIVE_DOUBLE}, {"long_double", H5T_NATIVE_LDOUBLE}};
+  return {H5Tcopy(types.at(name)), H5Tclose};
 }
 
 // Returns a type of this size. Only sizes matter here: elements stay as they are in the file.
@@ -87,6 +105,51 @@ bool read_chunks(hid_t dataset, const FilterPlan& plan, std::vector<std::byte>& 
     if (!filter.restore(plan, stored, skipped, index, block).ok()) return false;
   }
   return true;
+}
+
+bool is_same_object(hid_t a, hid_t b) {
+  H5O_info2_t of_a{};
+  H5O_info2_t of_b{};
+  int order = 1;
+  const bool ok = H5Oget_info3(a, &of_a, H5O_INFO_BASIC) >= 0 && H5Oget_info3(b, &of_b, H5O_INFO_BASIC) >= 0;
+  return ok && H5Otoken_cmp(a, &of_a.token, &of_b.token, &order) >= 0 && order == 0;
+}
+
+// One entry of REFERENCE_LIST: a dataset, and its axis, whose coordinates the scale has.
+struct User {
+  hobj_ref_t dataset{};
+  uint32_t axis = 0;
+};
+
+bool has_user(hid_t scale, hid_t dataset, size_t axis) {
+  const Handle list(H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Tcreate(H5T_COMPOUND, sizeof(User)), H5Tclose);
+  H5Tinsert(type.id(), "dataset", offsetof(User, dataset), H5T_STD_REF_OBJ);
+  H5Tinsert(type.id(), "dimension", offsetof(User, axis), H5T_NATIVE_UINT32);
+  if (!list.valid()) return false;
+  const Handle space(H5Aget_space(list.id()), H5Sclose);
+  std::vector<User> users(static_cast<size_t>(H5Sget_simple_extent_npoints(space.id())));
+  if (H5Aread(list.id(), type.id(), users.data()) < 0) return false;
+  return std::any_of(users.begin(), users.end(), [&](const User& user) {
+    const Handle of(H5Rdereference2(scale, H5P_DEFAULT, H5R_OBJECT, &user.dataset), H5Oclose);
+    return user.axis == axis && of.valid() && is_same_object(of.id(), dataset);
+  });
+}
+
+// Returns the dimension scale of an axis, if there is exactly one.
+Handle scale_of(hid_t dataset, size_t axis) {
+  const Handle attribute(H5Aopen(dataset, "DIMENSION_LIST", H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid()) return {};
+  const Handle type(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  std::vector<hvl_t> lists(static_cast<size_t>(H5Sget_simple_extent_npoints(space.id())));
+  if (H5Aread(attribute.id(), type.id(), lists.data()) < 0) return {};
+  Handle scale;
+  if (axis < lists.size() && lists[axis].len == 1) {
+    scale = {H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, lists[axis].p), H5Oclose};
+  }
+  H5Treclaim(type.id(), space.id(), H5P_DEFAULT, lists.data());
+  return scale;
 }
 
 }  // namespace
@@ -204,11 +267,35 @@ std::vector<uint64_t> Hdf5File::numbers(const std::string& object, const std::st
   return numbers;
 }
 
+std::vector<double> Hdf5File::reals(const std::string& object, const std::string& attribute) const {
+  const LibraryLock lock;
+  const Handle handle(H5Aopen_by_name(state_->file.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                      H5Aclose);
+  if (!handle.valid()) return {};
+  const Handle space(H5Aget_space(handle.id()), H5Sclose);
+  std::vector<double> numbers(static_cast<size_t>(H5Sget_simple_extent_npoints(space.id())));
+  if (H5Aread(handle.id(), H5T_NATIVE_DOUBLE, numbers.data()) < 0) return {};
+  return numbers;
+}
+
+std::optional<std::vector<double>> Hdf5File::coordinates(int64_t iteration, const std::string& variable,
+                                                         size_t axis) const {
+  const LibraryLock lock;
+  const Handle dataset = state_->dataset(iteration, variable);
+  if (!dataset.valid()) return std::nullopt;
+  const Handle scale = scale_of(dataset.id(), axis);
+  if (!scale.valid() || !has_user(scale.id(), dataset.id(), axis)) return std::nullopt;
+  const Handle space(H5Dget_space(scale.id()), H5Sclose);
+  std::vector<double> values(static_cast<size_t>(H5Sget_simple_extent_npoints(space.id())));
+  const herr_t read = H5Dread(scale.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  return read < 0 ? std::nullopt : std::optional(values);
+}
+
 bool Hdf5File::has_type(int64_t iteration, const std::string& variable, const std::string& type) const {
   const LibraryLock lock;
   const Handle dataset = state_->dataset(iteration, variable);
   const Handle found(H5Dget_type(dataset.id()), H5Tclose);
-  return H5Tequal(found.id(), native_type_called(type)) > 0;
+  return H5Tequal(found.id(), native_type_called(type).id()) > 0;
 }
 
 }  // namespace tailrace::impl

@@ -26,7 +26,8 @@ class Hdf5File {
   // the dataset's own type, or would if it had the filters; nothing if there is no such dataset.
   std::optional<std::vector<std::byte>> read(int64_t iteration, const std::string& variable) const;
   std::vector<uint64_t> shape(int64_t iteration, const std::string& variable) const;
-  // Returns the names of the variables of an iteration, sorted; empty if there is no such iteration.
+  // Returns the names of the variables of an iteration, sorted, without dimension scales; empty if there is no such
+  // iteration.
   std::vector<std::string> variables(int64_t iteration) const;
   // Returns an attribute of `object` with one or more fixed-length strings; empty if there is none.
   std::vector<std::string> texts(const std::string& object, const std::string& attribute) const;
@@ -34,6 +35,11 @@ class Hdf5File {
   std::optional<double> number(const std::string& object, const std::string& attribute) const;
   // Returns an attribute of integers; empty if there is none.
   std::vector<uint64_t> numbers(const std::string& object, const std::string& attribute) const;
+  // Returns an attribute of real numbers; empty if there is none.
+  std::vector<double> reals(const std::string& object, const std::string& attribute) const;
+  // Returns the coordinates along an axis: the values of its dimension scale, which must refer back to the dataset.
+  // Nothing if it has none.
+  std::optional<std::vector<double>> coordinates(int64_t iteration, const std::string& variable, size_t axis) const;
   // Returns true if the dataset's element type is the native one that the configuration calls `type` ("float32").
   bool has_type(int64_t iteration, const std::string& variable, const std::string& type) const;
 

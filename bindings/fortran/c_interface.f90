@@ -126,7 +126,7 @@ module tailrace_interface
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), value :: kind
       integer(c_size_t), value :: count
-      type(c_ptr), intent(in) :: data
+      type(c_ptr), intent(in) :: data(*)
     end function
     integer(c_int) function c_attribute_of(client, variable, iteration, name, value) &
         bind(C, name="tailrace_fortran_attribute")

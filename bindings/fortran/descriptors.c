@@ -38,12 +38,24 @@ static tailrace_type type_of(const CFI_cdesc_t* data) {
                      : (tailrace_type)0;
 }
 
+/* Returns the type as which the array is the variable. Fortran has no unsigned integers and no halves: integers of
+ * their size have their bits. */
+static tailrace_type type_for(tailrace_client* client, const char* variable, const CFI_cdesc_t* data) {
+  const tailrace_type type = type_of(data);
+  if (type < TAILRACE_INT8 || type > TAILRACE_INT64) return type;
+  tailrace_variable_info info = {.struct_size = sizeof info};
+  if (tailrace_variable(client, variable, &info) != TAILRACE_OK) return type;
+  const int has_sign = TAILRACE_UINT8 - TAILRACE_INT8;
+  const int is_half = type == TAILRACE_INT16 && info.type == TAILRACE_FLOAT16;
+  return is_half || (int)info.type == (int)type + has_sign ? info.type : type;
+}
+
 /* Zero, or why this array cannot be that variable. */
 static int expect(tailrace_client* client, const char* variable, const CFI_cdesc_t* data) {
   uint64_t shape[CFI_MAX_RANK] = {0};
   const int rank = data->rank;
   for (int i = 0; i < rank; ++i) shape[i] = (uint64_t)data->dim[rank - 1 - i].extent;
-  const tailrace_type type = type_of(data);
+  const tailrace_type type = type_for(client, variable, data);
   if (!type) return NO_ELEMENT_TYPE;
   const tailrace_status status = tailrace_expect(client, variable, type, rank, shape);
   if (status != TAILRACE_OK) return (int)status;
@@ -86,7 +98,7 @@ int tailrace_fortran_alloc(tailrace_client* client, const char* variable, int64_
    * extents are zeros, which tailrace_expect refuses. */
   uint64_t shape[CFI_MAX_RANK] = {0};
   for (int i = 0; i < info.rank; ++i) shape[i] = info.shape[i];
-  status = tailrace_expect(client, variable, type_of(pointer), pointer->rank, shape);
+  status = tailrace_expect(client, variable, type_for(client, variable, pointer), pointer->rank, shape);
   if (status != TAILRACE_OK) return (int)status;
 
   void* data = NULL;

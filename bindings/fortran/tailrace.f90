@@ -8,7 +8,8 @@
 !   call out%close()
 !
 ! Conventions, beside those of tailrace.h:
-!  - Arrays may be of any declared type and of rank 0 to 8, and must be contiguous. bool is logical(c_bool).
+!  - Arrays may be of any declared type and of rank 0 to 8, and must be contiguous. bool is logical(c_bool). Integers
+!    of the same size have the bits of unsigned integers and of float16, which Fortran lacks.
 !    Dimensions are in Fortran's order:
 !    t(nx, ny, nz) is the variable of shape [nz, ny, nx] in the configuration.
 !  - Arrays of real(c_long_double) have verbs of their own: write_long_double, borrow_long_double, read_long_double.
@@ -54,6 +55,8 @@ module tailrace
   ! Returned by descriptors.c for an array with gaps, and for one of a type that no variable can have.
   integer(c_int), parameter :: not_contiguous = -1, no_element_type = -2
 
+  integer(c_int), parameter :: text_type = 100  ! TAILRACE_TEXT
+
   ! The details of a failure; see tailrace_error in tailrace.h.
   type :: tailrace_failure
     integer(c_int) :: status = tailrace_ok
@@ -87,9 +90,11 @@ module tailrace
     procedure :: test => client_test
     procedure :: end_iteration => client_end_iteration
     procedure :: signal => client_signal
-    procedure, private :: attribute_text, attribute_int32, attribute_int64, attribute_real32, attribute_real64
-    ! Sets an attribute of an iteration, or of a variable in it: a text, a number or a vector of numbers.
-    generic :: attribute => attribute_text, attribute_int32, attribute_int64, attribute_real32, attribute_real64
+    procedure, private :: attribute_text, attribute_texts
+    procedure, private :: attribute_int32, attribute_int64, attribute_real32, attribute_real64
+    ! Sets an attribute of an iteration, or of a variable in it: a text, a number, or a vector of texts or numbers.
+    generic :: attribute => attribute_text, attribute_texts, attribute_int32, attribute_int64, attribute_real32, &
+                            attribute_real64
     procedure, private :: client_set_parameters, client_set_real_parameters
     generic :: set_parameters => client_set_parameters, client_set_real_parameters
     procedure :: enable => client_enable
@@ -233,13 +238,32 @@ contains
     character(*), intent(in) :: name, value
     character(*), intent(in), optional :: variable
     integer(c_int), intent(out), optional :: status
-    integer(c_int), parameter :: text_type = 100  ! TAILRACE_TEXT
     character(:, c_char), allocatable, target :: of, text
     text = c_string(value)
     of = c_string("")
     if (present(variable)) of = c_string(variable)
     call settle(self, c_attribute(self%handle, address_of(of), whole(iteration), c_string(name), text_type, &
-                                  1_c_size_t, c_loc(text)), status)
+                                  1_c_size_t, [c_loc(text)]), status)
+  end subroutine
+
+  subroutine attribute_texts(self, iteration, name, value, variable, status)
+    class(tailrace_client), intent(inout) :: self
+    class(*), intent(in) :: iteration
+    character(*), intent(in) :: name, value(:)
+    character(*), intent(in), optional :: variable
+    integer(c_int), intent(out), optional :: status
+    character(len(value) + 1, c_char), target :: texts(size(value))
+    character(:, c_char), allocatable, target :: of
+    type(c_ptr) :: addresses(size(value))
+    integer :: i
+    of = c_string("")
+    if (present(variable)) of = c_string(variable)
+    do i = 1, size(value)
+      texts(i) = c_string(value(i))
+      addresses(i) = c_loc(texts(i))
+    end do
+    call settle(self, c_attribute(self%handle, address_of(of), whole(iteration), c_string(name), text_type, &
+                                  size(value, kind=c_size_t), addresses), status)
   end subroutine
 
   subroutine attribute_int32(self, iteration, name, value, variable, status)

@@ -547,6 +547,14 @@ class Client {
     detail::check(handle_, tailrace_read(handle_, variable.c_str(), iteration, std::ranges::data(data)));
   }
 
+  /// Returns a scalar variable's value: `out.read<double>("energy", step)`.
+  template <Element T>
+  T read(const std::string& variable, int64_t iteration) {
+    T value{};
+    read(variable, iteration, std::span<T>(&value, 1));
+    return value;
+  }
+
   /// Returns the last iteration that an earlier run has published, when this client was opened; none if there is
   /// none.
   std::optional<int64_t> last_iteration() const {

@@ -9,6 +9,8 @@
             …
         computing.Free()
 
+Without a file, give both calls what ``tailrace.open`` takes: a dictionary, or keywords such as ``variables``.
+
 Both calls are collective over their communicator. Later calls are not: a client never communicates by MPI. A program
 that leaves a core to the server by ``mpirun -n`` only needs ``tailrace.open(…, comm=MPI.COMM_WORLD)``.
 """
@@ -20,10 +22,12 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from . import Client, _programs, ranks
+from . import Client, _programs, opening, ranks
 from . import open as _open
 
 __all__ = ["open", "split"]
@@ -34,19 +38,22 @@ def open(comm: Any, config: Any = None, **options: Any) -> Client:
     return _open(config, comm=comm, **options)
 
 
-def split(comm: Any, config: str | os.PathLike[str], *, path: str | os.PathLike[str] | None = None,
-          parameters: Mapping[str, int] | None = None, cores: int = 1,
-          program: str | os.PathLike[str] | None = None, wait: float = 600.0) -> Any:
+def split(comm: Any, config: str | os.PathLike[str] | Mapping[str, Any] | None = None, *,
+          path: str | os.PathLike[str] | None = None, parameters: Mapping[str, float] | None = None, cores: int = 1,
+          program: str | os.PathLike[str] | None = None, wait: float = 600.0, text: str | None = None,
+          **keywords: Any) -> Any:
     """Makes servers of the last ``cores`` ranks of each node. Returns the communicator of all other ranks, in the
     same order, when the servers are ready.
 
-    On a rank that becomes a server it returns ``MPI.COMM_NULL`` after the last client has left. ``path`` and
-    ``parameters`` are as in ``open``: the servers need them, too. ``cores`` is ``place.cores`` of the configuration,
+    On a rank that becomes a server it returns ``MPI.COMM_NULL`` after the last client has left. ``config``, ``text``,
+    ``path``, ``parameters`` and the keywords are as in ``open``, on all ranks: the servers need them, too; ``logger``
+    is the clients' alone. ``cores`` is ``place.cores`` of the configuration,
     ``program`` the path of tailrace-core, if it is not where it is searched. A server to which no client comes ends
     after ``wait`` seconds. Raises ValueError, on all ranks, if a node would have no rank left to compute.
     """
     from mpi4py import MPI
 
+    file, made = opening.source(config, text, _settings(keywords), on_nodes=True)
     node = ranks.node_of(comm)
     try:
         local_rank, computing_here = node.Get_rank(), node.Get_size() - cores
@@ -62,14 +69,32 @@ def split(comm: Any, config: str | os.PathLike[str], *, path: str | os.PathLike[
         server = None
         if serves:
             known = ranks.Where(size=comm.Get_size() - servers, local_size=computing_here, nodes=nodes)
-            server = _start(_command(config, local_rank - computing_here, path, program, wait),
-                            {**known.parameters(), **(parameters or {})})
+            with tempfile.TemporaryDirectory() as folder:
+                command = _command(_file(file, made, folder), local_rank - computing_here, path, program, wait)
+                server = _start(command, {**known.parameters(), **(parameters or {})})
         node.Barrier()  # the node's servers are ready
     finally:
         node.Free()
     if server is not None:
         _report(server.wait())
     return computing
+
+
+def _settings(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns those that say what the servers do."""
+    for name in keywords:
+        if name not in opening.KEYWORDS:
+            raise TypeError(f"split() got an unexpected keyword argument {name!r}")
+    return {name: value for name, value in keywords.items() if name != "logger"}
+
+
+def _file(file: str, made: str | None, folder: str) -> str:
+    """Returns a file that has the configuration. A server needs it until it is ready."""
+    if made is None:
+        return file
+    written = Path(folder, "configuration.yaml")
+    written.write_text(made, encoding="utf-8")
+    return str(written)
 
 
 def _command(config: str | os.PathLike[str], number: int, path: str | os.PathLike[str] | None,
@@ -79,12 +104,12 @@ def _command(config: str | os.PathLike[str], number: int, path: str | os.PathLik
     return words + ([] if path is None else ["--path", os.fspath(path)])
 
 
-def _start(command: list[str], parameters: Mapping[str, int]) -> subprocess.Popen[bytes] | None:
+def _start(command: list[str], parameters: Mapping[str, float]) -> subprocess.Popen[bytes] | None:
     """Starts a server. Returns it when clients can come, or when it has failed and reported that on stderr."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     words = [*command, "--announce", str(theirs.fileno())]
     for name, value in parameters.items():
-        words += ["--parameter", f"{name}={int(value)}"]
+        words += ["--parameter", f"{name}={value}"]
     with ours:
         with theirs:
             try:

@@ -29,6 +29,7 @@ _KEYS = {"name": ("name",), "budget": ("memory", "budget"), "when_full": ("memor
          "file_per": ("storage", "file_per"), "iterations_per_file": ("storage", "iterations_per_file"),
          "dt": ("time", "dt"), "log_level": ("log", "level"),
          "logger": ("log", "file")}
+KEYWORDS = frozenset({"variables", "place", *_KEYS})  #: of ``tailrace.open``, that make a configuration
 
 
 @dataclass(frozen=True)

@@ -132,15 +132,9 @@ Status Session::build_for_core(const ConfigInput& input) {
                              "--log",     config_.log.level, "--started"};
   auto place = CorePlace::create(std::move(options), *log_);
   if (!place.ok()) return place.status();
-  place_ = std::move(place).value();
   // The server has seen to unfinished files before it accepted this client.
-  if (config_.forward.on()) {
-    last_iteration_ = Status(TAILRACE_UNSUPPORTED,
-                             "last_iteration: found files that forwarders write and this node does not see, expected "
-                             "place thread or files of this node");
-  } else {
-    last_iteration_ = impl::last_iteration(config_, *open_file_system(config_.storage.backend), client_id_);
-  }
+  last_iteration_ = place.value()->last_iteration();
+  place_ = std::move(place).value();
   description_ = "place " + place_->description();
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "format/file_name.hpp"
 #include "testing/hdf5_file.hpp"
+#include "testing/simulation/check_arrays.hpp"
 #include "testing/simulation/session_plan.hpp"
 
 namespace tailrace::impl::simulation {
@@ -41,6 +42,9 @@ class FileCheck {
       if (bytes->size() != size) return fmt::format("has {} bytes of '{}', not {}", bytes->size(), name, size);
       const auto at = first_difference(bytes->data(), bytes->size(), content);
       if (at) return fmt::format("has a wrong byte {} of {} in '{}'", *at, bytes->size(), name);
+      const std::string array =
+          difference_of_array(*file_, iteration_, *fate_.config, variable, as_of(variable), size);
+      if (!array.empty()) return array;
     }
     const std::string group = "/data/" + std::to_string(iteration_);
     if (file_->texts(group, "tailraceSignals") != model.events) return "holds other signals";
@@ -55,6 +59,11 @@ class FileCheck {
   }
 
  private:
+  StoredAs as_of(uint32_t number) const {
+    const Variable& variable = fate_.config->variables[number];
+    return stored_as(variable, fate_.config->layout_of(variable), FilePer::process, fate_.client);
+  }
+
   const Fate& fate_;
   const int64_t iteration_;
   Story& story_;

@@ -11,6 +11,8 @@
 #include "format/file_name.hpp"
 #include "format/hdf5/stored_as.hpp"
 #include "testing/hdf5_file.hpp"
+#include "testing/simulation/array_plan.hpp"
+#include "testing/simulation/check_arrays.hpp"
 #include "testing/simulation/session_plan.hpp"
 
 namespace tailrace::impl::simulation {
@@ -46,12 +48,20 @@ class NodeFilePart {
   }
 
  private:
+  // Returns the name of a dataset: the array's, or that of a record or species of this client.
+  std::string name_of(const Variable& variable, bool shared) const {
+    const size_t end = variable.name.find('/');
+    const std::string component = end == std::string::npos ? "" : variable.name.substr(end);
+    return shared ? variable.name : fmt::format("{}_c{}{}", variable.name.substr(0, end), client_, component);
+  }
+
   std::string group() const { return "/data/" + std::to_string(iteration_); }
 
   std::string difference(uint32_t number, uint64_t size, std::optional<Content> content) const {
     const Variable& variable = config_.variables[number];
     const Layout& layout = config_.layout_of(variable);
     const StoredAs as = stored_as(variable, layout, FilePer::node, client_);
+    if (as.name != name_of(variable, as.shared)) return fmt::format("has '{}' of client {}", as.name, client_);
     const auto bytes = file_.read(iteration_, as.name);
     const uint64_t length = !bytes ? 0 : as.shared ? listed(number, as.name, layout) : bytes->size();
     const bool there = length > 0;
@@ -62,19 +72,21 @@ class NodeFilePart {
     if (length != size) {
       return fmt::format("has {} bytes of '{}' of client {}, not {}", length, as.name, client_, size);
     }
-    const std::vector<Extent> extents = extents_of(layout, as, 0);  // one extent: arrays have one axis here
-    const uint64_t first = extents.empty() ? 0 : extents[0].offset;
+    // A part is one run of bytes: the arrays of the clients follow each other along the first axis.
+    const uint64_t first = as.shared ? bytes_of_length(layout, layout.offset[0]) : 0;
     if (first + size > bytes->size()) return fmt::format("'{}' is too short", as.name);
     const auto at = first_difference(bytes->data() + first, size, *content);
-    return at ? fmt::format("has a wrong byte {} of {} in '{}' of client {}", *at, size, as.name, client_) : "";
+    if (at) return fmt::format("has a wrong byte {} of {} in '{}' of client {}", *at, size, as.name, client_);
+    return difference_of_array(file_, iteration_, config_, number, as, size);
   }
 
-  // Returns how many bytes of the client's part the dataset lists. Arrays have one axis here.
+  // Returns how many bytes of the client's part the dataset lists.
   uint64_t listed(uint32_t number, const std::string& name, const Layout& layout) const {
     const char* const root = config_.variables[number].record.of_particles ? "particles" : "meshes";
     const auto all = file_.numbers(fmt::format("{}/{}/{}", group(), root, name), "tailraceBlocks");
-    for (size_t at = 0; at + 2 <= all.size(); at += 2) {
-      if (all[at] == layout.offset[0]) return all[at + 1] * size_of(layout.type);
+    const size_t rank = layout.shape.size();
+    for (size_t at = 0; at + 2 * rank <= all.size(); at += 2 * rank) {
+      if (all[at] == layout.offset[0]) return bytes_of_length(layout, all[at + rank]);
     }
     return 0;
   }

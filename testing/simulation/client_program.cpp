@@ -8,6 +8,7 @@
 
 #include "format/file_name.hpp"
 #include "format/hdf5/stored_as.hpp"
+#include "testing/simulation/array_plan.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {
@@ -35,6 +36,7 @@ ClientProgram::ClientProgram(World& world, Application& process, const Faults& f
       dice_(seed, "program", static_cast<uint64_t>(process.number())),
       change_dice_(seed, "lengths", static_cast<uint64_t>(process.number())),
       attribute_dice_(seed, "attributes", static_cast<uint64_t>(process.number())),
+      grids_move_(grids_move(config_)),
       operations_(std::min(operations, plan_.operations)),
       contents_(dice_.next() >> 40 << 16),
       raw_files_(world, process, faults, raw_files, seed, static_cast<RawFileProgram::Caller&>(*this)) {
@@ -105,7 +107,7 @@ int64_t ClientProgram::some_iteration() {
 }
 
 void ClientProgram::write(int64_t number, IterationModel& iteration, uint32_t variable) {
-  if (!may_come(iteration, variable)) return;
+  if (!may_come(number, iteration, variable)) return;
   const Lent lent = lend(bytes_of(variable));
   const Content content = new_content();
   fill(lent.data, lent.bytes, content);
@@ -123,7 +125,7 @@ void ClientProgram::write(int64_t number, IterationModel& iteration, uint32_t va
 }
 
 void ClientProgram::alloc(int64_t number, IterationModel& iteration, uint32_t variable) {
-  if (!may_come(iteration, variable)) return;
+  if (!may_come(number, iteration, variable)) return;
   iteration.next = iteration.now;
   const Result<void*> memory = client_.alloc(name_of(variable), number);
   returned("alloc", number, name_of(variable), memory.status());
@@ -163,7 +165,7 @@ void ClientProgram::commit(int64_t number, IterationModel& iteration, uint32_t v
 }
 
 void ClientProgram::borrow(int64_t number, IterationModel& iteration, uint32_t variable) {
-  if (!may_come(iteration, variable)) return;
+  if (!may_come(number, iteration, variable)) return;
   lent_.push_back(lend(bytes_of(variable)));
   Lent& lent = lent_.back();
   const Content content = new_content();
@@ -207,8 +209,13 @@ void ClientProgram::change_lengths() {
   std::vector<std::pair<std::string_view, Number>> values;
   for (uint32_t variable = 0; variable < lengths.size(); ++variable) {
     if (change_dice_.chance(50)) continue;
+    if (leader_of(config_, variable) != static_cast<int32_t>(variable)) continue;
     lengths[variable] = change_dice_.between(1, config_.layouts[variable].shape[0]);
     values.emplace_back(config_.parameters[variable].name, static_cast<int64_t>(lengths[variable]));
+  }
+  for (uint32_t variable = 0; variable < lengths.size(); ++variable) {
+    const int32_t leader = leader_of(config_, variable);
+    if (leader >= 0) lengths[variable] = lengths[static_cast<size_t>(leader)];
   }
   const tailrace_status expected = expected_of(lengths);
   const Status status = client_.set_parameters(values);
@@ -229,7 +236,27 @@ tailrace_status ClientProgram::expected_of(const std::vector<uint64_t>& lengths)
   return expected;
 }
 
-bool ClientProgram::may_come(const IterationModel& iteration, uint32_t variable) const {
+// Moves the grids to where they are in that iteration. Returns false if blocks that are uncommitted hold them.
+bool ClientProgram::move_grids(int64_t number) {
+  if (!grids_move_ || grids_at_ == number) return true;
+  bool held = false;
+  for (const auto& [other, iteration] : model_.iterations) {
+    for (const auto& [variable, block] : iteration.uncommitted) {
+      held = held || !config_.layouts[variable].sources.origin.empty();
+    }
+  }
+  const std::pair<std::string_view, Number> origin = {kOriginParameter, origin_of(number)};
+  const Status status = client_.set_parameters({&origin, 1});
+  returned("set_parameters", number, "", status);
+  if (status.code() != (held ? TAILRACE_WRONG_ORDER : TAILRACE_OK)) {
+    fail("answer", "set_parameters of an origin: " + (status.ok() ? "ok" : status.fault().message));
+  }
+  if (status.ok()) grids_at_ = number;
+  return status.ok();
+}
+
+bool ClientProgram::may_come(int64_t number, const IterationModel& iteration, uint32_t variable) {
+  if (!move_grids(number)) return false;
   const auto before = iteration.now.sizes.find(variable);
   return before == iteration.now.sizes.end() || before->second == bytes_of(variable);
 }
@@ -596,7 +623,7 @@ ClientProgram::Lent ClientProgram::lend(uint64_t bytes) {
 }
 
 uint64_t ClientProgram::bytes_of(uint32_t variable, uint64_t length) const {
-  return length * size_of(config_.layout_of(config_.variables[variable]).type);
+  return bytes_of_length(config_.layout_of(config_.variables[variable]), length);
 }
 
 }  // namespace tailrace::impl::simulation

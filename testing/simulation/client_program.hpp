@@ -54,6 +54,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   void borrow(int64_t number, IterationModel& iteration, uint32_t variable);
   void wait_for(Lent& lent);
   void wait_for_some();
+  bool move_grids(int64_t number);
   void change_lengths();
   tailrace_status expected_of(const std::vector<uint64_t>& lengths) const;
   void signal(int64_t number, IterationModel& iteration);
@@ -91,8 +92,8 @@ class ClientProgram final : private RawFileProgram::Caller {
   Content new_content() { return ++contents_ << 8 | static_cast<uint64_t>(process_.number() + 1); }
   uint64_t bytes_of(uint32_t variable) const { return bytes_of(variable, lengths_[variable]); }
   uint64_t bytes_of(uint32_t variable, uint64_t length) const;
-  // Returns true if a block may come: an array has one length in an iteration.
-  bool may_come(const IterationModel& iteration, uint32_t variable) const;
+  // Returns true if a block may come: an array has one length in an iteration. If grids move, it moves them there.
+  bool may_come(int64_t number, const IterationModel& iteration, uint32_t variable);
   const char* name_of(uint32_t variable) const { return config_.variables[variable].name.c_str(); }
   void check(bool holds, const char* checker, const char* what) { world_.story().check(holds, checker, what); }
   [[noreturn]] void fail(const char* checker, const std::string& what) { world_.story().fail(checker, what); }
@@ -110,7 +111,9 @@ class ClientProgram final : private RawFileProgram::Caller {
   SplitDice dice_;
   SplitDice change_dice_;          // separate, so that a program without changes stays the same
   SplitDice attribute_dice_;       // of attributes: others stay as they were without them
-  std::vector<uint64_t> lengths_;  // of arrays, by variable
+  std::vector<uint64_t> lengths_;  // of arrays along the first axis, by variable
+  const bool grids_move_;
+  std::optional<int64_t> grids_at_;  // the iteration where they are
   const uint64_t operations_;
   uint64_t contents_ = 0;
   std::vector<uint64_t> weights_;  // of the verbs, in this run

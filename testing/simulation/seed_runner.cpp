@@ -40,7 +40,8 @@ constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
                                Part{"node-files", &Without::node_files},
                                Part{"raw-files", &Without::raw_files},
                                Part{"strangers", &Without::strangers},
-                               Part{"iterations", &Without::iterations}};
+                               Part{"iterations", &Without::iterations},
+                               Part{"arrays", &Without::arrays}};
 
 // Returns true if memory was lost; only the address sanitizer knows.
 bool leaks() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "testing/sample_config.hpp"
+#include "testing/simulation/array_plan.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {
@@ -159,6 +160,23 @@ std::optional<LineDeath> some_line_death(SplitDice dice) {
   return LineDeath{dice.one_of(kinds), dice.below(dice.chance(50) ? 2 : 12), dice.chance(50)};
 }
 
+// Grids that move need arrays that fit into each budget: a parameter is not set while one does not.
+void hold_large_grids(SessionPlan& plan) {
+  bool all_fit = true;
+  for (const PhasePlan& phase : plan.phases) {
+    for (const ClientPlan& client : phase.clients) {
+      for (const Layout& layout : client.config.layouts) {
+        all_fit = all_fit && layout.bytes() <= client.config.memory.budget;
+      }
+    }
+  }
+  for (PhasePlan& phase : plan.phases) {
+    for (ClientPlan& client : phase.clients) {
+      if (!all_fit) hold_grids(client.config);
+    }
+  }
+}
+
 // Makes equal what clients of one node have in common.
 void make_common(PhasePlan& phase) {
   for (ClientPlan& client : phase.clients) {
@@ -175,6 +193,11 @@ void share_files(SplitDice dice, SessionPlan& plan) {
   for (size_t count = plan.phases[0].clients[0].config.variables.size(); count > 0; --count) {
     is_part.push_back(dice.chance(50));
   }
+  const Config& base = plan.phases[0].clients[0].config;
+  for (uint32_t variable = 0; variable < is_part.size(); ++variable) {
+    const int32_t leader = leader_of(base, variable);
+    is_part[variable] = leader >= 0 && is_part[static_cast<size_t>(leader)];
+  }
   for (PhasePlan& phase : plan.phases) {
     for (uint64_t client = 0; client < phase.clients.size(); ++client) {
       Config& config = phase.clients[client].config;
@@ -185,7 +208,7 @@ void share_files(SplitDice dice, SessionPlan& plan) {
         Layout& layout = config.layouts[variable.layout];
         layout.global_shape[0] = layout.shape[0] * phase.clients.size();
         layout.offset[0] = layout.shape[0] * client;
-        layout.sources.global_shape = {kNoParameter};  // a shorter part leaves a gap
+        layout.sources.global_shape[0] = kNoParameter;  // a shorter part leaves a gap
       }
     }
   }
@@ -349,6 +372,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   Config base = sample_config(std::move(paths), some_variables(dice));
   name_lengths(base);
   if (SplitDice(seed, "particles").chance(30)) have_particles(base);
+  if (!without.arrays) vary_arrays(SplitDice(seed, "arrays"), base);
   SessionPlan plan;
   for (uint64_t phase = 0; phase < (restarts ? 2u : 1u); ++phase) {
     PhasePlan of;
@@ -382,6 +406,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   if (!without.iterations) join_iterations(SplitDice(seed, "files of several iterations"), plan);
   if (!without.raw_files) add_raw_files(SplitDice(seed, "raw files", core ? 1 : 0), plan, core, without);
   limit_rates(SplitDice(seed, "rates"), plan);
+  hold_large_grids(plan);
   return plan;
 }
 

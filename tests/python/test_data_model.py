@@ -307,17 +307,3 @@ def test_fortran(tmp_path):
         assert list(iteration["meshes/narrow"]) == [1 + 2j, 3 - 4j]
         assert iteration["meshes/deep"].shape == (2, 1, 1, 3, 1, 2) and list(iteration["meshes/energy"]) == [2.5]
         assert list(iteration["particles/ions/position/x"]) == [1, 2, 3, 4]
-
-
-def test_cpp(tmp_path):
-    subprocess.run([built("tests/bindings/cpp_model"), tmp_path], check=True)
-    with h5py.File(tmp_path / "cpp_c0_000003.h5") as file:
-        iteration = file["/data/3"]
-        assert iteration.attrs["time"] == 4.5 and iteration.attrs["dt"] == 1.0
-        assert iteration.attrs["note"] == b"a text" and list(iteration.attrs["tags"]) == [b"a", b"b"]
-        assert iteration.attrs["count"] == 3 and list(iteration.attrs["norms"]) == [0.5, 1.5]
-        assert iteration["meshes/E/x"].attrs["axis"] == 0
-        assert list(iteration["meshes/E/x"]) == [1 + 2j, 3 + 4j]
-        assert list(iteration["meshes/flags"]) == [True, False] and list(iteration["meshes/energy"]) == [2.5]
-        assert list(iteration["meshes/half"]) == [1.0, -2.0]
-        assert list(iteration["meshes/E"].attrs["gridGlobalOffset"]) == [0.75]

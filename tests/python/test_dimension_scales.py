@@ -110,3 +110,16 @@ def test_joined_parts_have_no_coordinates_of_one(out):
     with h5py.File(out / "sim_000000.h5") as opened:
         np.testing.assert_array_equal(opened["data/0/meshes/piece"][...], np.arange(6.0))
         assert "z" not in opened["data/0/meshes"]
+
+
+def test_a_scale_does_not_take_the_name_of_a_variable(out):
+    """Not that of one without a block in the iteration either: a read found the coordinates."""
+    text = (f"tailrace: 1\nname: sim\nstorage: {{path: {out}, existing: continue}}\n"
+            "format: {dimension_scales: true}\nlayouts: {line: {type: float64, shape: [3], axes: [x]}}\n"
+            "variables: {T: {layout: line}, x: {layout: line}}\n")
+    with tailrace.open("sim.yaml", text=text) as opened:
+        opened.write("T", 0, np.arange(3.0))
+        opened.end_iteration(0)
+    with tailrace.open("sim.yaml", text=text) as opened:
+        with pytest.raises(tailrace.Error, match="x"):
+            opened.read("x", 0)

@@ -182,6 +182,25 @@ def test_blocks_are_read_back_through_the_forwarder(tmp_path, key, start):
         assert np.array_equal(out.read("u", 0), np.arange(200_000.0))
 
 
+@pytest.mark.parametrize("kind", ["thread", "core"])
+@pytest.mark.parametrize("each", [1, "all"])
+def test_a_run_goes_on_where_forwarders_have_written(tmp_path, key, start, kind, each):
+    """In place core the server asks them: the client itself sees no forwarders."""
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, kind)
+    text = json.loads(file.read_text())
+    text["storage"] |= {"existing": "continue", "iterations_per_file": each}
+    file.write_text(json.dumps(text))
+    for last in (None, 2, 4):
+        with tailrace.open(file, 0) as out:
+            assert out.last_iteration() == last
+            if last is not None:
+                assert np.array_equal(out.read("small", last), np.full(7, last, dtype="f4"))
+            for step in range(last + 1 if last else 1, last + 3 if last else 3):
+                out.write("small", step, np.full(7, step, dtype="f4"))
+                out.end_iteration(step)
+
+
 def test_raw_files_are_written_and_read(tmp_path, key, start):
     io = start()
     file = write_config(tmp_path, tmp_path / "out", [io.address], key)

@@ -54,6 +54,31 @@ layouts: {part: {type: float64, shape: [2, 3], global: [total, 3], offset: [firs
 variables: {a: {layout: part}}
 """
 
+SPLIT_WITHOUT_FILE = """
+import numpy as np
+from mpi4py import MPI
+import tailrace.mpi
+part = np.full((2, 3), float(MPI.COMM_WORLD.rank))
+declared = tailrace.Variable.like(part, spacing=("step", 1))
+settings = dict(name="sim", variables={"a": declared}, place="core", budget="4 MiB", path="out",
+                parameters={"step": 0.5})
+computing = tailrace.mpi.split(MPI.COMM_WORLD, **settings)
+if computing != MPI.COMM_NULL:
+    with tailrace.mpi.open(computing, **settings) as out:
+        out.write("a", 0, part)
+        out.end_iteration(0)
+    computing.Free()
+made = {"tailrace": 1, "name": "sim", "place": {"kind": "core"}, "storage": {"path": "other"},
+        "memory": {"budget": "4 MiB"}, "layouts": {"l": {"type": "float64", "shape": [2, 3]}},
+        "variables": {"a": {"layout": "l"}}}
+computing = tailrace.mpi.split(MPI.COMM_WORLD, made)
+if computing != MPI.COMM_NULL:
+    with tailrace.mpi.open(computing, made) as out:
+        out.write("a", 0, part)
+        out.end_iteration(0)
+    computing.Free()
+"""
+
 FAIL = """
 from mpi4py import MPI
 import tailrace.mpi
@@ -61,6 +86,10 @@ try:
     tailrace.mpi.split(MPI.COMM_WORLD, "sim.yaml", cores=MPI.COMM_WORLD.size)
 except ValueError as error:
     assert "expected more than the 2 servers" in str(error), error
+try:
+    tailrace.mpi.split(MPI.COMM_WORLD, variabels={})
+except TypeError as error:
+    assert "unexpected keyword argument 'variabels'" in str(error), error
 try:
     tailrace.open({"tailrace": MPI.COMM_WORLD.rank + 1, "name": "sim"}, comm=MPI.COMM_WORLD).close()
     assert MPI.COMM_WORLD.rank == 0
@@ -106,6 +135,15 @@ def test_the_last_rank_becomes_the_server(mpi, tmp_path):
         with h5py.File(tmp_path / f"out/sim_c{rank}_000000.h5") as file:
             np.testing.assert_array_equal(file["data/0/meshes/a"], np.full((2, 3), rank))
     assert not list((tmp_path / "out").glob("sim_core0_*.log")), "only a server that a client has started makes one"
+
+
+def test_a_server_needs_no_file(mpi, tmp_path):
+    run(mpi, 3, SPLIT_WITHOUT_FILE, tmp_path)
+    for rank in range(2):
+        for folder in ("out", "other"):
+            with h5py.File(tmp_path / f"{folder}/sim_c{rank}_000000.h5") as file:
+                np.testing.assert_array_equal(file["data/0/meshes/a"], np.full((2, 3), rank))
+            assert not list((tmp_path / folder).glob("sim_core0_*.log")), "a client has started a server"
 
 
 def test_failures_reach_the_ranks_that_they_concern(mpi, tmp_path):

@@ -330,6 +330,8 @@ void Description::begin_scales() {
   if (!config_.format.dimension_scales) return;
   std::set<std::string> names;
   for (const auto& [name, dataset] : plan_.datasets()) names.insert(name.substr(0, name.find('/')));
+  // A variable may have no block in this iteration: what reads it must not find a scale.
+  for (const Variable& variable : config_.variables) names.insert(variable.name.substr(0, variable.name.find('/')));
   scales_.emplace(groups_["meshes"].id(), std::move(names));
 }
 

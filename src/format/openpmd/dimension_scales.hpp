@@ -3,7 +3,7 @@
 //
 // A scale is a mesh of one dimension itself, beside the others, so that openPMD's readers take it for one. It has the
 // label of the axis as its name; "<mesh>_<label>" if the values are between the points of the grid, if another mesh
-// has other coordinates under that label, or if a mesh has that name. The caller holds LibraryLock. Each function
+// has other coordinates under that label, or if a variable has that name. The caller holds LibraryLock. Each function
 // returns false if HDF5 failed. The attributes are those of "HDF5 Dimension Scale Specification", III.
 #pragma once
 
@@ -25,7 +25,7 @@ class DimensionScales {
   // Longer axes have no scale.
   static constexpr uint64_t kMostPoints = uint64_t{1} << 20;
 
-  // `meshes`: the group of the meshes, in which the scales are made; `names`: of the meshes.
+  // `meshes`: the group of the meshes, in which the scales are made; `names`: of meshes, which no scale takes.
   DimensionScales(hid_t meshes, std::set<std::string> names) : meshes_(meshes), names_(std::move(names)) {}
 
   // Attaches its scales to a mesh, or a component of one. `shape`, `offset`: of the dataset in the whole array.

@@ -12,7 +12,7 @@
 namespace tailrace::impl {
 
 inline constexpr uint64_t kCoreMagic = 0x65636172'6c696174;  // "tailrace", little-endian
-inline constexpr uint32_t kCoreVersion = 11;
+inline constexpr uint32_t kCoreVersion = 12;
 inline constexpr uint64_t kMostConfiguration = uint64_t{32} << 20;  // bytes of a client's configuration
 
 // client → server, the first message; with one descriptor: a file that contains the configuration.
@@ -41,8 +41,12 @@ struct Welcome {
   uint64_t pool = 0;           // bytes
   char description[256] = {};  // of the server; UTF-8, ended by NUL
   FailureRecord refusal;       // why the client is refused; its code is TAILRACE_OK if it is accepted
+  // The last iteration that earlier runs published, in files that perhaps only the server sees; -1: none.
+  // `last_unknown` says why it is not known; its code is TAILRACE_OK if it is.
+  int64_t last_iteration = -1;
+  FailureRecord last_unknown;
 };
-static_assert(sizeof(Welcome) == 1320);
+static_assert(sizeof(Welcome) == 2352);
 static_assert(offsetof(Welcome, pool) == 32);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 

@@ -265,7 +265,7 @@ Status CoreAcceptor::welcome(UnixSocket& socket, const Hello& hello, std::string
   Status status = add(socket.fd(), About::socket, EpollSet::Trigger::level);
   if (status.ok()) status = add(client.process->fd(), About::process, EpollSet::Trigger::edge);
   if (status.ok()) status = add(client.bell.fd(), About::bell, EpollSet::Trigger::edge);
-  if (status.ok()) status = give_channel(client, socket);
+  if (status.ok()) status = give_channel(client, socket, hello.again != 0);
   if (!status.ok()) lose(client, true, status.fault().message);
   return status;
 }
@@ -304,7 +304,7 @@ Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t proc
   return (clients_[hello.client] = std::move(client)).get();
 }
 
-Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket) {
+Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket, bool again) {
   Welcome welcome;
   const ChannelSizes& sizes = client.segment->sizes();
   welcome.server = ::getpid();
@@ -314,6 +314,10 @@ Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket) {
   welcome.blocks = sizes.blocks;
   welcome.pool = client.segment->pool().size();
   std::snprintf(welcome.description, sizeof welcome.description, "%s", host_.description().c_str());
+  Result<std::optional<int64_t>> last = std::optional<int64_t>();
+  if (!again) last = host_.last_iteration(client.number);
+  if (last.ok()) welcome.last_iteration = last.value().value_or(-1);
+  if (!last.ok()) welcome.last_unknown = to_record(0, last.status());
   const int descriptors[] = {client.segment->fd(), client.bell.fd()};
   return socket.send(bytes_of(welcome), descriptors, kAnswerIn);
 }

@@ -57,6 +57,8 @@ class CoreAcceptor final : public Acceptor {
     // Returns true if a new client belongs to the run after the present one: it waits until that has ended, and meets
     // the next server. Fails if it may not come at all.
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
+    // Returns the last iteration that earlier runs of the client published.
+    virtual Result<std::optional<int64_t>> last_iteration(int client) = 0;
     // Returns the server's description, which its clients report.
     virtual std::string description() const = 0;
   };
@@ -103,7 +105,7 @@ class CoreAcceptor final : public Acceptor {
   Status welcome(UnixSocket& socket, const Hello& hello, std::string configuration);
   std::unique_ptr<Client> make_client(int number, std::unique_ptr<Segment> segment);
   Result<Client*> enter(const Hello& hello, pid_t process, const std::string& configuration);
-  Status give_channel(Client& client, UnixSocket& socket);
+  Status give_channel(Client& client, UnixSocket& socket, bool again);
   Status watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger);
   void unwatch(Client& client);
   void hear(Client& client);

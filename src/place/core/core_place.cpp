@@ -46,6 +46,11 @@ Result<FileDescriptor> file_of(const std::string& text) {
   return file;
 }
 
+Result<std::optional<int64_t>> last_iteration_in(const Welcome& welcome) {
+  if (welcome.last_unknown.code != TAILRACE_OK) return to_status(welcome.last_unknown);
+  return welcome.last_iteration < 0 ? std::optional<int64_t>() : welcome.last_iteration;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CorePlace>> CorePlace::create(Options options, Log& log) {
@@ -67,6 +72,7 @@ Status CorePlace::begin() {
   socket_ = std::move(of.socket);
   bell_ = std::move(of.bell);
   process_ = std::move(of.process);
+  last_iteration_ = std::move(of.last_iteration);
   description_ =
       fmt::format("core, server process {}, {}; segment {} MiB", process_->pid(), of.description, of.pool >> 20);
   return {};
@@ -118,7 +124,8 @@ Result<CorePlace::Met> CorePlace::greet(UnixSocket socket, bool again) const {
              sizes,
              welcome.pool,
              std::move(process).value(),
-             text_of(welcome.description)};
+             text_of(welcome.description),
+             last_iteration_in(welcome)};
 }
 
 void CorePlace::ring() {

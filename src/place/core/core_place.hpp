@@ -52,6 +52,8 @@ class CorePlace final : public Place {
   Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) override;
   void stop() override;
   const std::string& description() const override { return description_; }
+  // Returns the last iteration that earlier runs had published when the client came.
+  const Result<std::optional<int64_t>>& last_iteration() const { return last_iteration_; }
 
  private:
   CorePlace(Options options, RuntimeDirectory job, Log& log)
@@ -65,6 +67,7 @@ class CorePlace final : public Place {
     uint64_t pool = 0;
     ProcessHandle process;
     std::string description;
+    Result<std::optional<int64_t>> last_iteration;
   };
 
   Result<Met> meet_server(bool again);
@@ -88,6 +91,7 @@ class CorePlace final : public Place {
   Status lost_;                           // the reason why there is no server any more
   uint32_t losses_ = 0;
   std::string description_;
+  Result<std::optional<int64_t>> last_iteration_ = std::optional<int64_t>();
 };
 
 }  // namespace tailrace::impl

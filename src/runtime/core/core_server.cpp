@@ -410,6 +410,11 @@ Status CoreServer::serve(int client, Segment& segment) {
   return {};
 }
 
+// The server looks, since forwarders may write the files. Called when the client has come.
+Result<std::optional<int64_t>> CoreServer::last_iteration(int client) {
+  return impl::last_iteration(guests_[client].config, parts_.storage->files(), client);
+}
+
 // Called when a client has come, so there is a storage.
 std::string CoreServer::description() const {
   return fmt::format("core {}; storage {}", options_.server, parts_.storage->capabilities().name);

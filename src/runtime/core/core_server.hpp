@@ -82,6 +82,7 @@ class CoreServer final : private CoreAcceptor::Host {
   void dismissed(int client) override;
   void refused() override { core_->refused(); }
   Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
+  Result<std::optional<int64_t>> last_iteration(int client) override;
   std::string description() const override;
 
   const CoreServerOptions options_;
