@@ -107,15 +107,16 @@ class Hdf5File {
     return shape;
   }
 
-  // Returns the time of an iteration; NaN if there is none.
-  double time(int64_t iteration) const {
-    double time = std::numeric_limits<double>::quiet_NaN();
-    const std::string group = "/data/" + std::to_string(iteration);
-    const hid_t attribute = H5Aopen_by_name(file_, group.c_str(), "time", H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute < 0) return time;
-    H5Aread(attribute, H5T_NATIVE_DOUBLE, &time);
+  // Returns a real number that is an attribute of a variable, or, if that is "", of the iteration; NaN if there is
+  // none.
+  double real(int64_t iteration, const std::string& variable, const char* name) const {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    const std::string of = variable.empty() ? "/data/" + std::to_string(iteration) : path(iteration, variable);
+    const hid_t attribute = H5Aopen_by_name(file_, of.c_str(), name, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0) return value;
+    H5Aread(attribute, H5T_NATIVE_DOUBLE, &value);
     H5Aclose(attribute);
-    return time;
+    return value;
   }
 
  private:

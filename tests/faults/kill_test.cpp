@@ -165,6 +165,10 @@ void expect_next_run(const Directory& directory, const Scenario& scenario) {
       scenario.fill(iteration, variable, block.data());
       ASSERT_EQ(tailrace_write(client, scenario.name(variable).c_str(), iteration, block.data()), TAILRACE_OK);
     }
+    const double residual = scenario.residual(iteration);
+    for (const char* of : {static_cast<const char*>(nullptr), "ions/weighting", "E/y"}) {
+      ASSERT_EQ(tailrace_attribute(client, of, iteration, "residual", TAILRACE_FLOAT64, 1, &residual), TAILRACE_OK);
+    }
     ASSERT_EQ(tailrace_end_iteration_at(client, iteration, scenario.time(iteration), 0.5), TAILRACE_OK);
   }
   ASSERT_EQ(tailrace_close(client), TAILRACE_OK);
@@ -193,7 +197,7 @@ void kill_often(uint64_t kills, int signal) {
   for (; kill - completed < kills && kill < most_runs; ++kill) {
     const Scenario scenario(seed_of_run() * 1000 + kill);
     const Directory directory(somewhere(kill));
-    const uint64_t most = static_cast<uint64_t>(kIterations) * (scenario.variables() * 4 / 3 + 3);
+    const uint64_t most = static_cast<uint64_t>(kIterations) * (scenario.variables() * 4 / 3 + 6);
     OtherProcess victim(SIMULATION, {directory.path(), std::to_string(scenario.seed), std::to_string(kIterations)});
     const uint64_t spins = uint64_t{1} << (random() % 20);
     const Progress progress = kill_after(victim, random() % most, spins, signal);

@@ -3,8 +3,8 @@
 // configuration for what they share, that of the job's seed.
 //
 // An iteration has a few meshes, whose sizes stay, a vector of two components, a scalar, and two records of a species
-// of particles, whose number changes. Meshes have elements of several types; a block is words of 8 bytes all the
-// same.
+// of particles, whose number changes; and attributes. Meshes have elements of several types; a block is words of 8
+// bytes all the same.
 #pragma once
 
 #include <cstdint>
@@ -101,6 +101,8 @@ struct Scenario {
     if (is_scalar(variable)) return 1;
     return is_mesh(variable) ? words[variable == 1 ? 0 : variable] : particles(iteration);
   }
+  // The value of the attribute "residual" of an iteration, and of each variable in it.
+  double residual(int64_t iteration) const { return static_cast<double>(start(iteration, 1) % 1000) / 4; }
   double time(int64_t iteration) const { return static_cast<double>(start(iteration, 0) % 1000) / 8; }
 
   // Word `i` of a block is start + i × step: every block differs from every other in every word.

@@ -27,7 +27,10 @@ inline std::string wrong_in(const std::filesystem::path& path, const Scenario& s
   std::vector<std::string> meshes = {"E", "s"};
   for (size_t variable = 2; variable < scenario.words.size(); ++variable) meshes.push_back(scenario.name(variable));
   if (file.variables(iteration) != meshes) return name + " holds other variables";
-  if (file.time(iteration) != scenario.time(iteration)) return name + " is of another time";
+  if (file.real(iteration, "", "time") != scenario.time(iteration)) return name + " is of another time";
+  for (const char* of : {"", "ions/weighting", "E/y"}) {
+    if (file.real(iteration, of, "residual") != scenario.residual(iteration)) return name + " has other attributes";
+  }
   for (size_t variable = 0; variable < scenario.variables(); ++variable) {
     const std::string of = scenario.name(variable);
     const uint64_t words = scenario.words_of(iteration, variable);

@@ -58,6 +58,14 @@ void set_particles(tailrace_client* client, const test::Scenario& scenario, int6
   say('.');
 }
 
+void set_attributes(tailrace_client* client, const test::Scenario& scenario, int64_t iteration) {
+  const double value = scenario.residual(iteration);
+  for (const char* of : {static_cast<const char*>(nullptr), "ions/weighting", "E/y"}) {
+    require(tailrace_attribute(client, of, iteration, "residual", TAILRACE_FLOAT64, 1, &value), client, "attribute");
+    say('.');
+  }
+}
+
 void read_back(tailrace_client* client, const test::Scenario& scenario, int64_t iteration, size_t variable) {
   set_particles(client, scenario, iteration);
   std::vector<uint64_t> block(scenario.words_of(iteration, variable));
@@ -98,6 +106,7 @@ int main(int argc, char** argv) {
     for (size_t variable = 0; variable < scenario.variables(); ++variable) {
       hand_over(client, scenario, iteration, variable, random() % 3, lent, tickets);
     }
+    set_attributes(client, scenario, iteration);
     require(tailrace_end_iteration_at(client, iteration, scenario.time(iteration), 0.5), client, "end_iteration");
     say('e');
     for (const tailrace_ticket& ticket : tickets) require(tailrace_wait(ticket, -1), client, "wait");

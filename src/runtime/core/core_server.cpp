@@ -412,7 +412,10 @@ Status CoreServer::serve(int client, Segment& segment) {
 
 // The server looks, since forwarders may write the files. Called when the client has come.
 Result<std::optional<int64_t>> CoreServer::last_iteration(int client) {
-  return impl::last_iteration(guests_[client].config, parts_.storage->files(), client);
+  const Config& config = guests_[client].config;
+  if (!config.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
+  if (!shared_last_) shared_last_ = impl::last_iteration(config, parts_.storage->files(), client);
+  return *shared_last_;
 }
 
 // Called when a client has come, so there is a storage.

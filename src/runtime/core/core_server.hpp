@@ -95,7 +95,8 @@ class CoreServer final : private CoreAcceptor::Host {
   bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
   std::optional<Config> common_;  // the first client's configuration, for what all have in common
   ServerParts parts_;
-  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // of the storage; used if clients share files
+  std::vector<std::unique_ptr<NameLock>> shared_locks_;        // of the storage; used if clients share files
+  std::optional<Result<std::optional<int64_t>>> shared_last_;  // last iteration, likewise; none: not looked for yet
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;
   std::unique_ptr<ServerActions> actions_;  // null: the configuration has no actions

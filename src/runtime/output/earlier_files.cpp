@@ -96,6 +96,7 @@ Result<std::optional<int64_t>> last_in(FileSystem& files, const std::string& pat
 
 Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client) {
   std::optional<int64_t> last;
+  if (config.storage.existing != Existing::resume) return last;  // this run began without any
   for (const std::string& directory : config.storage.paths) {
     const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();

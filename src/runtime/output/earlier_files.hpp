@@ -19,7 +19,8 @@ namespace tailrace::impl {
 // otherwise. Logs what it does. Does nothing without variables. `files`: the storage's.
 Status make_way(const Config& config, FileSystem& files, int client, Log& log);
 
-// Returns the largest number of a published iteration of the series; none if there is none.
+// Returns the largest number of an iteration that earlier runs have published; none if there is none, or if this run
+// has begun without their files.
 Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client);
 
 }  // namespace tailrace::impl
