@@ -36,6 +36,11 @@ std::string file_name_of(const Config& config, int client, int64_t iteration) {
   return name.replace(name.find(kIterationField), kIterationField.size(), std::to_string(iteration));
 }
 
+std::string xdmf_name_of(const std::string& name) {
+  const size_t stem = name.size() - (name.ends_with(kEnd) ? kEnd.size() : 0);
+  return name.substr(0, stem) + ".xmf";
+}
+
 std::optional<int64_t> iteration_of(const Config& config, int client, std::string_view name) {
   const bool plain = config.format.kind == FormatKind::plain;
   std::string before = plain ? plain_name(config, client) : series_of(config, client) + "_";

@@ -24,7 +24,7 @@ LAYERS = [
     {"storage/os"},
     {"storage/posix", "storage/uring", "storage/memory", "storage/remote", "storage/rooted", "storage/striped"},
     {"engine", "engine/queue", "engine/schedule", "engine/merge", "engine/execute", "filter"},
-    {"format/metadata", "format/openpmd"},
+    {"format/metadata", "format/openpmd", "format/xdmf"},
     {"channel"},
     {"format", "format/hdf5", "forward", "place", "place/thread", "place/core", "action", "action/host"},
     {"client", "publish", "recovery"},

@@ -100,6 +100,9 @@ Status check_common(const Config& config, const Config& common) {
   if (config.format.kind != common.format.kind || config.format.file != common.format.file) {
     return not_common("format", "another", "that of the first client");
   }
+  if (config.format.xdmf != common.format.xdmf || config.format.meshes != common.format.meshes) {
+    return not_common("format.xdmf", "another", "that of the first client");
+  }
   if (config.format.dimension_scales != common.format.dimension_scales) {
     return not_common("format.dimension_scales", name_of(config.format.dimension_scales),
                       name_of(common.format.dimension_scales));
