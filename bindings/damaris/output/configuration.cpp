@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "damaris/output/identifier.hpp"
 #include "damaris/output/script_program.hpp"
+#include "damaris/output/stored_mesh.hpp"
 
 namespace tailrace::damaris {
 namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Makes an identifier of a name with groups.
-std::string identifier(const std::string& name) {
-  constexpr size_t longest = 150;
-  std::string result = is_letter(name.front()) ? "" : "v";
-  for (const char c : name.substr(0, longest)) result += is_letter(c) || is_digit(c) ? c : '_';
-  return result;
-}
 
 // Makes a name that tailrace allows for a series.
 std::string series_name(const std::string& name) {
@@ -61,6 +52,12 @@ const char* type_name(ElementType type) {
     case ElementType::float64: return "float64";
   }
   return "";
+}
+
+// Returns the variable's key for XDMF files, whose values are those of nodes if it says nothing.
+std::string shown_as(const Variable& variable) {
+  if (!variable.visualizable) return ", xdmf: off";
+  return variable.centering == "zonal" ? ", xdmf: cell" : "";
 }
 
 // Writes the text of a configuration, part by part.
@@ -118,7 +115,24 @@ class Writer {
              ", existing: " + (outlet_.goes_on ? "continue" : "replace") + "}\n";
     const std::string server = in_thread() ? "_Pr{client}" : per_server() ? "_Pr{node}" : "";
     text_ +=
-        "format: {kind: plain, file: " + quoted(prefix + model_.name + "_It{iteration}" + server + ".h5") + "}\n";
+        "format:\n  kind: plain\n  file: " + quoted(prefix + model_.name + "_It{iteration}" + server + ".h5") + "\n";
+    put_meshes();
+  }
+
+  bool has_xdmf() const { return store_.xdmf != XdmfMode::none; }
+  // Without offsets, the origin of a block is its position.
+  bool has_origins() const { return has_xdmf() && per_server(); }
+
+  // A mesh has coordinates of its own in each domain.
+  void put_meshes() {
+    if (!has_xdmf()) return;
+    text_ += std::string("  xdmf: ") + (store_.xdmf == XdmfMode::every_iteration ? "every" : "first") + "\n";
+    const std::vector<StoredMesh> meshes = meshes_of(model_, blocks_);
+    if (!meshes.empty()) text_ += "  meshes:\n";
+    for (const StoredMesh& mesh : meshes) {
+      text_ += "    " + mesh.name + ": {kind: " + mesh.kind + ", coordinates: " + list_of(mesh.coordinates) +
+               ", variables: " + list_of(mesh.variables) + "}\n";
+    }
   }
 
   BlockShape shape(const StoredBlock& block) const {
@@ -134,9 +148,8 @@ class Writer {
       const BlockShape now = shape(block);
       for (size_t axis = 0; axis < block.shape.size(); ++axis) {
         text_ += "  " + block.shape[axis] + ": " + std::to_string(now.inner[axis]) + "\n";
-        if (per_server()) continue;
-        text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
-        text_ += "  " + block.offset[axis] + ": 0\n";
+        if (!per_server()) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
+        if (!per_server() || has_origins()) text_ += "  " + block.offset[axis] + ": 0\n";
       }
     }
   }
@@ -147,6 +160,7 @@ class Writer {
       const Layout& layout = model_.layouts[model_.variables[block.variable].layout];
       text_ += "  " + block.name + ": {type: " + type_name(layout.type) + ", shape: " + list_of(block.shape);
       if (!per_server()) text_ += ", global: " + list_of(block.global) + ", offset: " + list_of(block.offset);
+      if (has_origins()) text_ += ", origin: " + list_of(block.offset);
       text_ += "}\n";
     }
   }
@@ -159,7 +173,7 @@ class Writer {
       if (per_server()) dataset += "/P{client}";
       if (per_server() && model_.architecture.domains > 1) dataset += "/B" + std::to_string(block.block);
       text_ += "  " + block.name + ": {layout: " + block.name + ", dataset: " + quoted(dataset) +
-               (variable.enabled ? "" : ", enabled: false") + "}\n";
+               (variable.enabled ? "" : ", enabled: false") + (has_xdmf() ? shown_as(variable) : "") + "}\n";
     }
   }
 

@@ -16,7 +16,7 @@ struct StoredBlock {
   size_t variable = 0;  // index into Model::variables
   int64_t block = 0;    // 0 … domains - 1
   std::string name;     // of tailrace's variable and layout
-  // One for each axis; a file for each server has no global shapes and no offsets.
+  // One for each axis. A file for each server has no global shapes, and offsets only if it has an XDMF file.
   std::vector<std::string> shape;
   std::vector<std::string> global;
   std::vector<std::string> offset;

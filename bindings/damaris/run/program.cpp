@@ -9,6 +9,7 @@
 #include "damaris/include/Damaris.h"
 #include "damaris/run/failure.hpp"
 #include "damaris/run/outlets.hpp"
+#include "damaris/run/xdmf_series.hpp"
 #include "damaris/xml/reader.hpp"
 
 namespace tailrace::damaris {
@@ -139,15 +140,18 @@ void Program::serve() {
     outlets.push_back(*scripts);
     outlets.back().logs_output = true;
   }
+  if (ranks_.number() == 0 && !started_before_) remove_xdmf_series(model_);
   ServerRank servers(model_, outlets);
   MPI_Barrier(ranks_.all());
   const bool started = listen(events_, ranks_);
   servers.wait(started, kEndOfServer);
+  write_xdmf_series(model_, ranks_, kEndOfServer);
 }
 
 // All clients open, or none.
 void Program::open_clients() {
   std::string why;
+  if (!ranks_.has_servers() && ranks_.number() == 0 && !started_before_) remove_xdmf_series(model_);
   if (ranks_.has_servers()) MPI_Barrier(ranks_.all());  // the servers are ready
   try {
     for (const Outlet& outlet : outlets_of(model_, ranks_, started_before_)) {
@@ -186,7 +190,10 @@ int Program::stop() {
   scripts_.reset();
   started_ = false;
   for (Slot& slot : slots_) slot.ended = false;
-  if (!ranks_.has_servers()) return code == DAMARIS_OK ? DAMARIS_NO_SERVER : code;
+  if (!ranks_.has_servers()) {
+    write_xdmf_series(model_, ranks_, kEndOfServer);
+    return code == DAMARIS_OK ? DAMARIS_NO_SERVER : code;
+  }
   signals_->stop(events_, true, kFarewell);
   return code;
 }
