@@ -81,6 +81,8 @@ class Writer {
 
  private:
   bool per_server() const { return store_.mode == FileMode::file_per_core; }
+  // Blocks have positions in whole arrays. Scripts are told them.
+  bool has_places() const { return !per_server() || outlet_.scripts; }
   bool in_thread() const { return !outlet_.dedicated && per_server(); }
 
   void put_head() {
@@ -148,8 +150,8 @@ class Writer {
       const BlockShape now = shape(block);
       for (size_t axis = 0; axis < block.shape.size(); ++axis) {
         text_ += "  " + block.shape[axis] + ": " + std::to_string(now.inner[axis]) + "\n";
-        if (!per_server()) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
-        if (!per_server() || has_origins()) text_ += "  " + block.offset[axis] + ": 0\n";
+        if (has_places()) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
+        if (has_places() || has_origins()) text_ += "  " + block.offset[axis] + ": 0\n";
       }
     }
   }
@@ -159,7 +161,7 @@ class Writer {
     for (const StoredBlock& block : blocks_) {
       const Layout& layout = model_.layouts[model_.variables[block.variable].layout];
       text_ += "  " + block.name + ": {type: " + type_name(layout.type) + ", shape: " + list_of(block.shape);
-      if (!per_server()) text_ += ", global: " + list_of(block.global) + ", offset: " + list_of(block.offset);
+      if (has_places()) text_ += ", global: " + list_of(block.global) + ", offset: " + list_of(block.offset);
       if (has_origins()) text_ += ", origin: " + list_of(block.offset);
       text_ += "}\n";
     }

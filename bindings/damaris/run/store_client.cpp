@@ -17,7 +17,8 @@ bool carried_out(tailrace_status status) { return status == TAILRACE_OK || statu
 }  // namespace
 
 StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client)
-    : shared_(!outlet.scripts && model.stores[outlet.store].mode == FileMode::collective),
+    : scripts_(outlet.scripts),
+      shared_(outlet.scripts || model.stores[outlet.store].mode == FileMode::collective),
       positioned_(!outlet.scripts && model.stores[outlet.store].xdmf != XdmfMode::none) {
   for (StoredBlock& names : blocks_of(model, outlet)) {
     const size_t count = names.shape.size() * (shared_ ? 3 : positioned_ ? 2 : 1);
@@ -46,6 +47,11 @@ int StoreClient::check(tailrace_status status, const char* what) { return damari
 int StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position) {
   std::vector<int64_t> now(shape.inner.begin(), shape.inner.end());
   if (shared_) now.insert(now.end(), shape.global.begin(), shape.global.end());
+  // Nothing is stored for scripts: the whole need not be large enough for the block.
+  for (size_t axis = 0; scripts_ && axis < position.size(); ++axis) {
+    int64_t& whole = now[shape.inner.size() + axis];
+    whole = std::max(whole, position[axis] + now[axis]);
+  }
   if (shared_ || positioned_) now.insert(now.end(), position.begin(), position.end());
   if (now == target.sent) return DAMARIS_OK;
   std::vector<const std::string*> names;
