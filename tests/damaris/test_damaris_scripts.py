@@ -83,9 +83,9 @@ import damaris
 
 for variable in damaris.get_variables():
     for chunk in variable.chunks:
-        entry = [variable.name, chunk.iteration, chunk.source, chunk.lower_bounds, chunk.upper_bounds, chunk.data.sum()]
+        entry = [variable.name, chunk.iteration, chunk.source, chunk.lower_bounds, chunk.upper_bounds]
         with open(PLACE, "a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + chr(10))
+            file.write(json.dumps([*entry, chunk.data.sum()]) + chr(10))
 damaris.clear()
 assert [variable.chunks for variable in damaris.get_variables()] == [[], []]
 """

@@ -119,6 +119,7 @@ DOORS = [
     "damaris/include",
     "damaris/xml",
     "damaris/output",
+    "damaris/ranks",
     "damaris/run",
     "damaris/api",
     "damaris/tool",

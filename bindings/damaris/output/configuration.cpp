@@ -20,21 +20,6 @@ std::string series_name(const std::string& name) {
   return result;
 }
 
-std::string quoted(const std::string& text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') result += '\\';
-    if (byte < ' ') {
-      result += std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
 std::string list_of(const std::vector<std::string>& words) {
   std::string result = "[";
   for (const std::string& word : words) result += (result.size() > 1 ? ", " : "") + word;
@@ -92,7 +77,7 @@ class Writer {
     if (!outlet_.scripts && model_.stores.size() > 1) name += "_" + series_name(store_.name);
     const bool numbered = !in_thread() && per_server() && !outlet_.server.empty() && is_digit(outlet_.server[0]);
     if (numbered) name += "_server" + outlet_.server;
-    text_ += "name: " + quoted(name) + "\n";
+    text_ += "name: " + yaml_text(name) + "\n";
     if (in_thread()) {
       text_ += "place: {kind: thread}\n";
       return;
@@ -113,12 +98,18 @@ class Writer {
     auto [directory, prefix] = place_of(store_);
     if (outlet_.scripts) directory = outlet_.directory;
     const char* const file_per = in_thread() ? "process" : per_server() ? "node" : "job";
-    text_ += "storage: {path: " + quoted(directory) + ", file_per: " + file_per +
+    text_ += "storage: {path: " + yaml_text(directory) + ", file_per: " + file_per +
              ", existing: " + (outlet_.goes_on ? "continue" : "replace") + "}\n";
     const std::string server = in_thread() ? "_Pr{client}" : per_server() ? "_Pr{node}" : "";
     text_ +=
-        "format:\n  kind: plain\n  file: " + quoted(prefix + model_.name + "_It{iteration}" + server + ".h5") + "\n";
+        "format:\n  kind: plain\n  file: " + yaml_text(prefix + model_.name + "_It{iteration}" + server + ".h5") +
+        "\n";
     put_meshes();
+    if (outlet_.forwarders.empty() || outlet_.scripts) return;
+    std::vector<std::string> servers;
+    for (const std::string& one : outlet_.forwarders) servers.push_back(yaml_text(one));
+    text_ += "forward: {servers: " + list_of(servers) + ", key: " + yaml_text(outlet_.key) +
+             ", on_forwarder_loss: direct}\n";
   }
 
   bool has_xdmf() const { return store_.xdmf != XdmfMode::none; }
@@ -174,7 +165,7 @@ class Writer {
       std::string dataset = variable.name;
       if (per_server()) dataset += "/P{client}";
       if (per_server() && model_.architecture.domains > 1) dataset += "/B" + std::to_string(block.block);
-      text_ += "  " + block.name + ": {layout: " + block.name + ", dataset: " + quoted(dataset) +
+      text_ += "  " + block.name + ": {layout: " + block.name + ", dataset: " + yaml_text(dataset) +
                (variable.enabled ? "" : ", enabled: false") + (has_xdmf() ? shown_as(variable) : "") + "}\n";
     }
   }
@@ -184,7 +175,7 @@ class Writer {
     if (!outlet_.scripts) return;
     text_ += outlet_.logs_output ? "log: {level: info}\nactions:\n" : "actions:\n";
     for (const std::string& program : outlet_.programs) {
-      text_ += "  - {on: end_iteration, run: " + quoted("python:" + program + ":" + kScriptFunction) +
+      text_ += "  - {on: end_iteration, run: " + yaml_text("python:" + program + ":" + kScriptFunction) +
                ", scope: node, limit: 10 min}\n";
     }
     text_ += "  - {on: end_iteration, run: drop, scope: node}\n";
@@ -251,6 +242,21 @@ std::array<std::string, 2> place_of(const Store& store) {
   const size_t slash = store.path.rfind('/');
   if (slash == std::string::npos) return {".", store.path};
   return {slash == 0 ? "/" : store.path.substr(0, slash), store.path.substr(slash + 1)};
+}
+
+std::string yaml_text(const std::string& text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') result += '\\';
+    if (byte < ' ') {
+      result += std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
 }
 
 uint64_t largest_block(const Model& model, size_t store) {

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "damaris/include/Damaris.h"
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 
 namespace tailrace::damaris {
 namespace {

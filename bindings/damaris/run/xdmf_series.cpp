@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "damaris/output/configuration.hpp"
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 
 namespace tailrace::damaris {
 namespace {
@@ -123,7 +123,7 @@ void remove_xdmf_series(const Model& model) {
 void write_xdmf_series(const Model& model, const Ranks& ranks, double seconds) {
   const std::vector<Place> places = places_of(model);
   if (places.empty()) return;
-  const bool all = wait_for_others(ranks.has_servers() ? ranks.same() : ranks.all(), seconds);
+  const bool all = wait_for_others(ranks.same(), seconds);
   if (ranks.number() != 0) return;
   for (const Place& place : places) {
     if (!all) say("'" + place.file() + "' may lack iterations: a rank that writes has not ended");

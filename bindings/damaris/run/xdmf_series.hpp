@@ -4,7 +4,7 @@
 // together.
 #pragma once
 
-#include "damaris/run/ranks.hpp"
+#include "damaris/ranks/ranks.hpp"
 #include "damaris/xml/model.hpp"
 
 namespace tailrace::damaris {
