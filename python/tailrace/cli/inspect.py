@@ -1,7 +1,8 @@
 """`tailrace inspect`: shows what is in output files: variables, iterations, sizes, units, provenance.
 
 Reads openPMD files of any writer and files of the format plain with h5py, and tailrace's measurements
-(inspect_measurements.py). For a directory it lists the series, the measurements, and the jobs of place core that write there (inspect_jobs.py). Never writes.
+(inspect_measurements.py). For a directory it lists the series, the measurements, and the jobs of place core that
+write there (inspect_jobs.py). Never writes.
 """
 
 from __future__ import annotations
