@@ -25,17 +25,10 @@ struct EarlierFiles {
   bool empty() const { return published.empty() && parts.empty(); }
 };
 
-// Returns true if the name is that of an XDMF file beside a file of the series.
-bool is_xdmf_beside(const Config& config, int client, std::string_view name) {
-  constexpr std::string_view end = ".xmf";
-  if (config.format.kind != FormatKind::plain || !name.ends_with(end)) return false;
-  const std::string stem(name.substr(0, name.size() - end.size()));
-  return iteration_of(config, client, stem + ".h5") || iteration_of(config, client, stem);
-}
-
 Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& directory, const Config& config,
                                   int client) {
   const std::string list = series_of(config, client) + ".dropped";
+  const bool plain = config.format.kind == FormatKind::plain;
   EarlierFiles found;
   const Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
@@ -44,7 +37,7 @@ Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& di
     const bool part = whole.ends_with(kPart);
     if (part) whole.remove_suffix(kPart.size());
     if (iteration_of(config, client, whole)) (part ? found.parts : found.published).push_back(directory + "/" + name);
-    if (is_xdmf_beside(config, client, whole)) found.xdmf.push_back(directory + "/" + name);
+    if (plain && is_xdmf_of(pattern_of(config, client), whole)) found.xdmf.push_back(directory + "/" + name);
     if (name == list) found.dropped = directory + "/" + name;
   }
   return found;
