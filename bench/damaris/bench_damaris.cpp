@@ -2,13 +2,16 @@
 // time in calls per iteration beside one memcpy of the same bytes into memory that was touched before, and the total
 // time beside that of computing, copying and one last write. The files are removed.
 //
-//   mpiexec -n 2 bench_damaris_<mpi> [--tiny] [DIRECTORY]
+//   mpiexec -n 2 bench_damaris_<mpi> [--tiny] [--way 0|1|2] [--buffer ITERATIONS] [DIRECTORY]
+//
+// It also compiles with Damaris' own header and library, which start once in a process: give it one way at a time.
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -28,6 +31,7 @@ struct Sizes {
   long elements = 8 << 20;  // doubles: 64 MiB
   int iterations = 16;
   double computing = 0.13;  // seconds an iteration
+  long buffer = 6;          // iterations for which it has room
 };
 
 // Computes for a while, in the processor's cache.
@@ -47,12 +51,16 @@ double mean(const std::vector<double>& times) {
 
 void write_description(const std::string& directory, const Sizes& sizes) {
   std::ofstream(directory + "/bench.xml")
-      << "<simulation name=\"bench\"><architecture><domains count=\"1\"/><dedicated cores=\"1\"/>"
-      << "<buffer name=\"b\" size=\"" << 6 * 8 * sizes.elements << "\"/></architecture><data>"
+      << "<?xml version=\"1.0\"?>\n<simulation name=\"bench\" language=\"c\" "
+      << "xmlns=\"http://damaris.gforge.inria.fr/damaris/model\"><architecture><domains count=\"1\"/>"
+      << "<dedicated cores=\"1\" nodes=\"0\"/><placement/><buffer name=\"b\" size=\""
+      << sizes.buffer * 8 * sizes.elements << "\"/><queue name=\"q\" size=\"100\"/></architecture><data>"
       << "<layout name=\"l\" type=\"double\" dimensions=\"" << sizes.elements << "\"/>"
       << "<variable name=\"t\" layout=\"l\" store=\"s\"/></data>"
-      << "<storage><store name=\"s\" type=\"HDF5\"><option key=\"FilesPath\">" << directory
-      << "/</option></store></storage></simulation>";
+      << "<storage><store name=\"s\" type=\"HDF5\"><option key=\"FileMode\">FilePerCore</option>"
+      << "<option key=\"XDMFMode\">NoIteration</option><option key=\"FilesPath\">" << directory
+      << "/</option></store></storage><actions/><log FileName=\"" << directory << "/bench\" RotationSize=\"5\" "
+      << "LogFormat=\"%Message%\" LogLevel=\"error\"/></simulation>";
 }
 
 // Hands one iteration over.
@@ -128,9 +136,16 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   Sizes sizes;
   std::string directory = ".";
+  int first = 0;
+  int last = 2;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--tiny") {
-      sizes = {1 << 10, 2, 0.01};
+    const std::string_view word = argv[i];
+    if (word == "--tiny") {
+      sizes = {1 << 10, 2, 0.01, sizes.buffer};
+    } else if (word == "--way" && i + 1 < argc) {
+      first = last = std::atoi(argv[++i]);
+    } else if (word == "--buffer" && i + 1 < argc) {
+      sizes.buffer = std::atol(argv[++i]);
     } else {
       directory = argv[i];
     }
@@ -139,9 +154,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) write_description(directory, sizes);
   int failures = 0;
-  for (int way = 0; way < 3; ++way) {
+  for (int way = first; way <= last; ++way) {
     MPI_Barrier(MPI_COMM_WORLD);
+    const auto start = Clock::now();
     failures += run(directory, sizes, way);
+    MPI_Barrier(MPI_COMM_WORLD);  // Damaris' damaris_stop does not wait until all is written
+    if (rank == 0 && way < 2) std::printf("%-13s until all ranks have finished %.3f s\n", "", seconds_since(start));
     std::fflush(stdout);
     for (int i = 0; rank == 0 && i < sizes.iterations; ++i) {
       std::filesystem::remove(directory + "/bench_It" + std::to_string(i) + "_Pr0.h5");

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <limits>
 
-#include "base/names/name_index.hpp"
 #include "base/names/nearest_word.hpp"
 #include "config/config_arrays.hpp"
+#include "config/config_variables.hpp"
 #include "model/wire/descriptor_wire.hpp"
 
 namespace tailrace::impl {
@@ -67,36 +67,9 @@ void read_limit(const YamlValue& value, Action& action) {
   action.limit = value.duration(std::chrono::milliseconds(1), most_limit, "'10 s', '500 ms' or '2 min'");
 }
 
-// Returns true if the variable may be missing because of another mistake.
-bool doubts_variable(const YamlValue& item) {
-  const bool of_vector = item.is_scalar() && item.raw().find('/') != std::string::npos;
-  if (of_vector) return !item.trusts({"variables", "particles"});
-  return !item.trusts({"variables." + printable(item.raw())});
-}
-
 void read_action_variables(const YamlValue& value, const Config& config, Action& action) {
-  constexpr std::string_view expected = "a list of variables";
-  const std::vector<YamlValue> items = value.items(expected);
-  if (value.is_list() && items.empty()) value.wrong(expected, "leave the key out for all");
-  std::vector<std::string_view> names;
-  for (const Variable& variable : config.variables) names.emplace_back(variable.name);
-  const NameIndex variables(config.variables);
-  for (const YamlValue& item : items) {
-    const auto index = item.is_scalar() ? variables.find(item.raw()) : std::nullopt;
-    if (!index) {
-      if (doubts_variable(item)) continue;
-      const std::string nearest = nearest_word(item.raw(), names);
-      item.wrong("the name of a variable",
-                 nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
-      continue;
-    }
-    const auto place = std::lower_bound(action.variables.begin(), action.variables.end(), *index);
-    if (place != action.variables.end() && *place == *index) {
-      item.wrong("each variable once");
-      continue;
-    }
-    action.variables.insert(place, *index);
-  }
+  action.variables = read_variable_names(value, config, "leave the key out for all");
+  std::sort(action.variables.begin(), action.variables.end());
 }
 
 void check_place(const YamlValue& run, const Config& config, const Action& action) {

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "base/names/name_template.hpp"
+#include "base/names/nearest_word.hpp"
 #include "config/config_arrays.hpp"
 #include "config/config_attributes.hpp"
+#include "config/config_xdmf.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -150,7 +152,38 @@ void read_dataset(const YamlValue& entry, const Config& config, std::vector<Vari
   entry.fault_at_key("a filtered variable in a dataset of all clients", "a 'dataset' with '{client}', or no filter");
 }
 
+// Returns true if the variable may be missing because of another mistake.
+bool doubts_variable(const YamlValue& item) {
+  const bool of_vector = item.is_scalar() && item.raw().find('/') != std::string::npos;
+  if (of_vector) return !item.trusts({"variables", "particles"});
+  return !item.trusts({"variables." + printable(item.raw())});
+}
+
 }  // namespace
+
+std::vector<uint32_t> read_variable_names(const YamlValue& value, const Config& config, std::string_view hint) {
+  constexpr std::string_view expected = "a list of variables";
+  const std::vector<YamlValue> items = value.items(expected);
+  if (value.is_list() && items.empty()) value.wrong(expected, std::string(hint));
+  std::vector<uint32_t> found;
+  const NameIndex variables(config.variables);
+  for (const YamlValue& item : items) {
+    const auto index = item.is_scalar() ? variables.find(item.raw()) : std::nullopt;
+    if (!index) {
+      if (doubts_variable(item)) continue;
+      std::vector<std::string_view> names;
+      for (const Variable& variable : config.variables) names.emplace_back(variable.name);
+      const std::string nearest = nearest_word(item.raw(), names);
+      item.wrong("the name of a variable",
+                 nearest.empty() ? "" : fmt::format("did you mean {}?", in_quotes(nearest)));
+    } else if (std::find(found.begin(), found.end(), *index) != found.end()) {
+      item.wrong("each variable once");
+    } else {
+      found.push_back(*index);
+    }
+  }
+  return found;
+}
 
 std::vector<std::string> read_components(const YamlValue& value) {
   std::vector<std::string> components;
@@ -201,12 +234,13 @@ void read_variables(const YamlValue& value, Config& config) {
   const NameIndex layouts(config.layouts);
   for (const YamlValue& entry : read_named(value, expected, most_variables)) {
     entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled", "attributes",
-                "components", "position", "dataset"});
+                "components", "position", "dataset", "xdmf"});
     const Variable settings = read_settings(entry, std::nullopt, layouts, config);
     const auto listed = entry.find("components");
     std::vector<Variable> variables =
         with_components(settings, entry.key(), listed ? read_components(*listed) : std::vector<std::string>());
     read_dataset(entry, config, variables);
+    if (const auto xdmf = entry.find("xdmf")) variables.front().xdmf = read_xdmf_center(*xdmf, config);
     const auto position = entry.find("position");
     const auto layout = entry.find("layout");
     const bool known =

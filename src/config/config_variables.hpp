@@ -18,6 +18,9 @@ void read_variables(const YamlValue& value, Config& config);
 Variable read_settings(const YamlValue& entry, const std::optional<uint32_t>& layout, const NameIndex& layouts,
                        const Config& config);
 
+// Reads a list of variables, each once, of those that have been read; `hint` is that for an empty list.
+std::vector<uint32_t> read_variable_names(const YamlValue& value, const Config& config, std::string_view hint);
+
 // Reads the components of a vector: names, each once.
 std::vector<std::string> read_components(const YamlValue& value);
 // Returns a variable for each component; or the one of a scalar, if there are none.

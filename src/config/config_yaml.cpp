@@ -15,6 +15,7 @@
 #include "config/config_merge.hpp"
 #include "config/config_particles.hpp"
 #include "config/config_variables.hpp"
+#include "config/config_xdmf.hpp"
 #include "config/yaml_document.hpp"
 #include "config/yaml_reader.hpp"
 
@@ -339,7 +340,7 @@ std::string read_file_template(const YamlValue& value, FilePer file_per) {
 }
 
 void read_format(const YamlValue& value, Config& config) {
-  value.only({"kind", "file", "dimension_scales"});
+  value.only({"kind", "file", "dimension_scales", "xdmf", "meshes"});
   const auto kind = value.find("kind");
   if (kind) {
     constexpr FormatKind choices[] = {FormatKind::hdf5, FormatKind::plain};
@@ -354,6 +355,7 @@ void read_format(const YamlValue& value, Config& config) {
       plain ? value.require("file", "the names of the files, such as 'run_It{iteration}.h5'") : value.find("file");
   if (file && !plain) file->fault_at_key("this key with the kind hdf5", "no such key, or kind: plain");
   if (file && plain) config.format.file = read_file_template(*file, config.storage.file_per);
+  read_xdmf(value, config);
 }
 
 // Returns the key if the kind of scheduler has it, and reports it if it has not: it would be taken for a setting.
@@ -457,6 +459,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   // Programs that write only raw files need neither.
   if (const auto layouts = top.find("layouts")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.find("variables")) read_variables(*variables, config);
+  if (const auto format = top.find("format")) read_meshes(*format, config);
   const auto particles = top.find("particles");
   if (particles && config.format.kind == FormatKind::plain) {
     particles->fault_at_key("particles in the format plain", "none, or format.kind: hdf5");

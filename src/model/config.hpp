@@ -25,6 +25,10 @@ enum class Backend { automatic, uring, posix, memory };
 enum class Durability { accepted, written, durable };
 enum class FilePer { process, node, job };
 enum class FormatKind { hdf5, plain };  // openPMD in HDF5, or HDF5 alone
+// Which iterations have an XDMF file beside their file.
+enum class XdmfIterations { none, first, every };
+// Where in a uniform grid the values of a variable are; off: XDMF files do not show it.
+enum class XdmfCenter { node, cell, off };
 enum class ScheduleKind { fifo, hbrr, twins, adaptive };
 // Names who has the files of a forwarder that is lost: the next forwarder, this node itself, or nobody.
 enum class OnForwarderLoss { next, direct, fail };
@@ -174,10 +178,23 @@ struct Variable {
   bool enabled = true;  // at open: true if its blocks are written
   std::vector<Attribute> attributes = {};
   Record record = {};
-  std::string dataset = {};  // format plain: its path in the file, which may have {client}
+  // Format plain:
+  std::string dataset = {};  // its path in the file, which may have {client}
+  XdmfCenter xdmf = XdmfCenter::node;
 
   // Returns true if blocks of the variable are filtered, and so stored in chunks (filter/pipeline.hpp).
   bool filtered() const { return compress.filter != Compressor::none || precision != Precision::full; }
+};
+
+// A mesh of XDMF files, whose coordinates are variables, too.
+struct XdmfMesh {
+  enum class Kind { rectilinear, curvilinear, points };
+  std::string name;
+  Kind kind = Kind::rectilinear;
+  std::vector<uint32_t> coordinates = {};  // x first; indices into Config::variables
+  std::vector<uint32_t> variables = {};    // that have values on it
+
+  bool operator==(const XdmfMesh&) const = default;
 };
 
 struct Config {
@@ -236,6 +253,8 @@ struct Config {
     FormatKind kind = FormatKind::hdf5;  // format of iteration files
     bool dimension_scales = false;       // the axes of meshes have their coordinates in the file
     std::string file = {};               // plain: their names, with the fields of base/names/name_template.hpp
+    XdmfIterations xdmf = XdmfIterations::none;
+    std::vector<XdmfMesh> meshes = {};
   } format;
   struct Schedule {
     ScheduleKind kind = ScheduleKind::fifo;             // order in which requests that wait for nothing begin

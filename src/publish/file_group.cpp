@@ -338,9 +338,9 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
   for (size_t i = 0; i < names.size(); ++i) publication.files.push_back({names[i], iteration.files[i], true});
   const bool kept = clients_.absent() > 0 && config_.place.on_missing == OnMissing::keep;
   if (kept) publication.end = FileEnd::kept;
-  publisher_.publish(std::move(publication), [this, number, kept, last = names.back()](const Publisher::End& end) {
+  publisher_.publish(std::move(publication), [this, number, kept, first = names.front()](const Publisher::End& end) {
     format_.ended(number, end.visible);
-    if (kept && end.how.status.ok()) return end_kept(number, kept_for_absent(last), end.how.course);
+    if (kept && end.how.status.ok()) return end_kept(number, kept_for_absent(first), end.how.course);
     if (!end.visible) return end_unwritten(number, end.how.status, end.how.course);
     ends_.add_published(number);  // if only its name is not durable, the file exists all the same
     depart(number, {.dropped = false, .written = true, .status = end.how.status, .course = end.how.course});

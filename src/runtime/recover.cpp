@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/core/shared_leavings.hpp"
+#include "runtime/output/output_directories.hpp"
 #include "runtime/parts/open_storage.hpp"
 
 namespace tailrace::impl {
@@ -60,14 +61,30 @@ std::string writer_of_lock(std::string_view name) {
   return job || is_client(name) ? std::string(name) : std::string();
 }
 
-Result<std::map<std::string, Leavings>> find_leavings(const FileSystem& files, const std::string& directory) {
+// Returns the pattern of the files that the writer of this lock file has, if they are of the format plain.
+std::string pattern_of_lock(FileSystem& files, const std::string& path) {
+  const Result<Opened> opened = files.open(path, OpenMode::own_read, 0);
+  if (!opened.ok()) return {};
+  std::string pattern = pattern_in_lock(files, opened.value().file);
+  files.close(opened.value().file);
+  return pattern;
+}
+
+Result<std::map<std::string, Leavings>> find_leavings(FileSystem& files, const std::string& directory) {
   const Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
   std::map<std::string, Leavings> writers;
   for (const std::string& name : names.value()) {
     if (const auto writer = writer_of_part(name); !writer.empty())
       writers[writer].parts.push_back(directory + "/" + name);
-    if (const auto writer = writer_of_lock(name); !writer.empty()) writers[writer].lock = true;
+    const auto writer = writer_of_lock(name);
+    if (writer.empty()) continue;
+    writers[writer].lock = true;
+    const std::string pattern = pattern_of_lock(files, directory + "/" + name);
+    for (const std::string& part : names.value()) {
+      const bool is_own = !pattern.empty() && is_part_of(pattern, part) && writer_of_part(part).empty();
+      if (is_own) writers[writer].parts.push_back(directory + "/" + part);
+    }
   }
   return writers;
 }

@@ -55,7 +55,7 @@ Status Session::build_for_thread() {
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
   FileSystem& output = parts_.storage->files();
-  auto locks = take_output_directories(config_, output, fmt::format("c{}", client_id_), *log_);
+  auto locks = take_output_directories(config_, output, fmt::format("c{}", client_id_), client_id_, *log_);
   if (!locks.ok()) return locks.status();
   locks_ = std::move(locks).value();
   if (config_.storage.existing != Existing::refuse) {

@@ -34,6 +34,22 @@ TEST(Configuration, JoinsBlocksOfAFileForAll) {
   EXPECT_PRED2(contains, text, (Parts{"g_x_whole0: 12", "global: [g_x_whole0, g_x_whole1]"}));
 }
 
+TEST(Configuration, DescribesMeshesOfXdmfFiles) {
+  const Model with_mesh = read(description(
+      "<layout name=\"l\" type=\"int\" dimensions=\"3\"/><layout name=\"f\" type=\"int\" dimensions=\"3,3\"/>"
+      "<group name=\"g\"><mesh name=\"m\" type=\"rectilinear\"><coord name=\"x\"/><coord name=\"g/y\"/></mesh>"
+      "<variable name=\"x\" layout=\"l\" store=\"s\" visualizable=\"false\"/>"
+      "<variable name=\"y\" layout=\"l\" store=\"s\"/></group>"
+      "<variable name=\"t\" layout=\"f\" mesh=\"m\" store=\"s\" centering=\"nodal\"/>",
+      "<storage><store name=\"s\" type=\"HDF5\"><option key=\"XDMFMode\">FirstIteration</option></store>"
+      "</storage>",
+      2));
+  const std::string text = configuration_of(with_mesh, {});
+  EXPECT_PRED2(contains, text, (Parts{"xdmf: first", "g_m_b1: {kind: rectilinear, coordinates: [g_x_b1, g_y_b1]"}));
+  EXPECT_PRED2(contains, text, (Parts{"variables: [t_b1]}", "dataset: \"g/x/P{client}/B0\", xdmf: off"}));
+  EXPECT_PRED2(contains, text, (Parts{"dataset: \"g/y/P{client}/B0\", xdmf: cell", "origin: [t_b0_at0, t_b0_at1]"}));
+}
+
 TEST(Configuration, KeepsNamesApart) {
   const Model two =
       read(description("<layout name=\"l\" type=\"int\" dimensions=\"2\"/>"

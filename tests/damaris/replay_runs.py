@@ -26,7 +26,7 @@ _XML = """\
 <simulation name="sim" language="c" xmlns="http://damaris.gforge.inria.fr/damaris/model">
   <architecture>
     <domains count="{domains}"/>
-    <dedicated cores="{cores}" nodes="0"/>
+    <dedicated cores="{cores}" nodes="{nodes}"/>
     <placement/>
     <buffer name="buffer" size="{buffer}"/>
     <queue name="queue" size="100"/>
@@ -48,10 +48,10 @@ _XML = """\
 """
 
 
-def xml(data: str, *, mode: str = "FilePerCore", cores: int = 1, domains: int = 1, buffer: int = 8 << 20,
-        path: str = "out/", actions: str = "", frequency: str = "") -> str:
-    return _XML.format(data=data, mode=mode, cores=cores, domains=domains, buffer=buffer, path=path, actions=actions,
-                       frequency=frequency)
+def xml(data: str, *, mode: str = "FilePerCore", cores: int = 1, nodes: int = 0, domains: int = 1,
+        buffer: int = 8 << 20, path: str = "out/", actions: str = "", frequency: str = "") -> str:
+    return _XML.format(data=data, mode=mode, cores=cores, nodes=nodes, domains=domains, buffer=buffer, path=path,
+                       actions=actions, frequency=frequency)
 
 
 @dataclasses.dataclass

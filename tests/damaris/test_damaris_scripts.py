@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import tempfile
+from collections.abc import Sequence
 
 import numpy as np
 import replay_runs as runs
@@ -44,14 +45,15 @@ DATA = """\
     <group name="g"><variable name="only" layout="l" script="analysis"/></group>"""
 
 
-def _run(mpi: mpis.Mpi, directory: pathlib.Path, fails: int) -> runs.Run:
-    (directory / "script.py").write_text(SCRIPT.replace("PLACE", repr(str(directory / "found"))).replace(
+def _run(mpi: mpis.Mpi, directory: pathlib.Path, fails: int, script: str = SCRIPT,
+         before: Sequence[list[str]] = ([], [])) -> runs.Run:
+    (directory / "script.py").write_text(script.replace("PLACE", repr(str(directory / "found"))).replace(
         "FAILS", str(fails)))
     description = runs.xml(DATA).replace("  <actions>", """\
   <scripts><pyscript name="analysis" file="script.py" language="python" frequency="2"/></scripts>
   <actions>""")
-    calls = [[line for step in range(4) for line in (
-        f"write t 0 d 10 {step + 10 * rank}", f"alloc g/only 0 d 10 {step}", "commit g/only 0", "end")]
+    calls = [[*before[rank], *(line for step in range(4) for line in (
+        f"write t 0 d 10 {step + 10 * rank}", f"alloc g/only 0 d 10 {step}", "commit g/only 0", "end"))]
         for rank in range(2)]
     return runs.replay(mpi, directory, description, calls,
                        environment={**os.environ, "VIRTUAL_ENV": str(runs.REPOSITORY / ".venv")})
@@ -73,6 +75,33 @@ def test_a_script(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
         np.testing.assert_array_equal(stored["t/P1"], runs.counting((2, 5), step + 10, "float64")[:, 1:4])
     assert "iteration 2" in run.output
     assert not list(pathlib.Path(tempfile.gettempdir()).glob("tailrace-damaris-*"))
+
+
+MODULE = """\
+import json
+import damaris
+
+for variable in damaris.get_variables():
+    for chunk in variable.chunks:
+        entry = [variable.name, chunk.iteration, chunk.source, chunk.lower_bounds, chunk.upper_bounds]
+        with open(PLACE, "a", encoding="utf-8") as file:
+            file.write(json.dumps([*entry, chunk.data.sum()]) + chr(10))
+damaris.clear()
+assert [variable.chunks for variable in damaris.get_variables()] == [[], []]
+"""
+
+
+def test_the_module_damaris(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """It has the variables of the script, with the places of their blocks; nothing is left after `clear`."""
+    run = _run(mpi, tmp_path, -1, MODULE, [["move t 0 4,0"], ["move t 0 6,0"]])
+    assert run.codes == [[0] * 18] * 2, run.output
+    found = [json.loads(line) for line in (tmp_path / "found").read_text().splitlines()]
+    assert len(found) == 8
+    for name, iteration, rank, lower, upper, values in found:
+        first = iteration + 10 * rank if name == "t" else iteration
+        assert values == runs.counting((2, 5), first, "float64")[:, 1:4].sum()
+        begin = 4 + 2 * rank if name == "t" else 0
+        assert (lower, upper) == ([begin, 0], [begin + 1, 2])
 
 
 def test_a_script_that_fails(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:

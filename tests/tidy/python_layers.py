@@ -17,7 +17,7 @@ LAYERS = [
     {"_errors"},
     {"_arrays", "_awaiting", "_lending", "_logs", "_mistake", "_programs", "_scales", "_signatures", "_stats",
      "_variables", "opening", "own_file", "quantity", "ranks", "striped"},
-    {"series_files"},
+    {"plain_files", "series_files"},
     {"series"},
     {"reading", "xdmf"},
     {""},

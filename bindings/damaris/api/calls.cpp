@@ -6,7 +6,7 @@
 #include <string>
 
 #include "damaris/include/Damaris.h"
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 #include "damaris/run/program.hpp"
 
 namespace {

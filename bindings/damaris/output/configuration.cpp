@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "damaris/output/identifier.hpp"
 #include "damaris/output/script_program.hpp"
+#include "damaris/output/stored_mesh.hpp"
 
 namespace tailrace::damaris {
 namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Makes an identifier of a name with groups.
-std::string identifier(const std::string& name) {
-  constexpr size_t longest = 150;
-  std::string result = is_letter(name.front()) ? "" : "v";
-  for (const char c : name.substr(0, longest)) result += is_letter(c) || is_digit(c) ? c : '_';
-  return result;
-}
 
 // Makes a name that tailrace allows for a series.
 std::string series_name(const std::string& name) {
@@ -27,21 +18,6 @@ std::string series_name(const std::string& name) {
     result += fits ? c : '_';
   }
   return result;
-}
-
-std::string quoted(const std::string& text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') result += '\\';
-    if (byte < ' ') {
-      result += std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
 }
 
 std::string list_of(const std::vector<std::string>& words) {
@@ -61,6 +37,12 @@ const char* type_name(ElementType type) {
     case ElementType::float64: return "float64";
   }
   return "";
+}
+
+// Returns the variable's key for XDMF files, whose values are those of nodes if it says nothing.
+std::string shown_as(const Variable& variable) {
+  if (!variable.visualizable) return ", xdmf: off";
+  return variable.centering == "zonal" ? ", xdmf: cell" : "";
 }
 
 // Writes the text of a configuration, part by part.
@@ -84,6 +66,8 @@ class Writer {
 
  private:
   bool per_server() const { return store_.mode == FileMode::file_per_core; }
+  // Blocks have positions in whole arrays. Scripts are told them.
+  bool has_places() const { return !per_server() || outlet_.scripts; }
   bool in_thread() const { return !outlet_.dedicated && per_server(); }
 
   void put_head() {
@@ -93,7 +77,7 @@ class Writer {
     if (!outlet_.scripts && model_.stores.size() > 1) name += "_" + series_name(store_.name);
     const bool numbered = !in_thread() && per_server() && !outlet_.server.empty() && is_digit(outlet_.server[0]);
     if (numbered) name += "_server" + outlet_.server;
-    text_ += "name: " + quoted(name) + "\n";
+    text_ += "name: " + yaml_text(name) + "\n";
     if (in_thread()) {
       text_ += "place: {kind: thread}\n";
       return;
@@ -114,11 +98,34 @@ class Writer {
     auto [directory, prefix] = place_of(store_);
     if (outlet_.scripts) directory = outlet_.directory;
     const char* const file_per = in_thread() ? "process" : per_server() ? "node" : "job";
-    text_ += "storage: {path: " + quoted(directory) + ", file_per: " + file_per +
+    text_ += "storage: {path: " + yaml_text(directory) + ", file_per: " + file_per +
              ", existing: " + (outlet_.goes_on ? "continue" : "replace") + "}\n";
     const std::string server = in_thread() ? "_Pr{client}" : per_server() ? "_Pr{node}" : "";
     text_ +=
-        "format: {kind: plain, file: " + quoted(prefix + model_.name + "_It{iteration}" + server + ".h5") + "}\n";
+        "format:\n  kind: plain\n  file: " + yaml_text(prefix + model_.name + "_It{iteration}" + server + ".h5") +
+        "\n";
+    put_meshes();
+    if (outlet_.forwarders.empty() || outlet_.scripts) return;
+    std::vector<std::string> servers;
+    for (const std::string& one : outlet_.forwarders) servers.push_back(yaml_text(one));
+    text_ += "forward: {servers: " + list_of(servers) + ", key: " + yaml_text(outlet_.key) +
+             ", on_forwarder_loss: direct}\n";
+  }
+
+  bool has_xdmf() const { return store_.xdmf != XdmfMode::none; }
+  // Without offsets, the origin of a block is its position.
+  bool has_origins() const { return has_xdmf() && per_server(); }
+
+  // A mesh has coordinates of its own in each domain.
+  void put_meshes() {
+    if (!has_xdmf()) return;
+    text_ += std::string("  xdmf: ") + (store_.xdmf == XdmfMode::every_iteration ? "every" : "first") + "\n";
+    const std::vector<StoredMesh> meshes = meshes_of(model_, blocks_);
+    if (!meshes.empty()) text_ += "  meshes:\n";
+    for (const StoredMesh& mesh : meshes) {
+      text_ += "    " + mesh.name + ": {kind: " + mesh.kind + ", coordinates: " + list_of(mesh.coordinates) +
+               ", variables: " + list_of(mesh.variables) + "}\n";
+    }
   }
 
   BlockShape shape(const StoredBlock& block) const {
@@ -134,9 +141,8 @@ class Writer {
       const BlockShape now = shape(block);
       for (size_t axis = 0; axis < block.shape.size(); ++axis) {
         text_ += "  " + block.shape[axis] + ": " + std::to_string(now.inner[axis]) + "\n";
-        if (per_server()) continue;
-        text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
-        text_ += "  " + block.offset[axis] + ": 0\n";
+        if (has_places()) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
+        if (has_places() || has_origins()) text_ += "  " + block.offset[axis] + ": 0\n";
       }
     }
   }
@@ -146,7 +152,8 @@ class Writer {
     for (const StoredBlock& block : blocks_) {
       const Layout& layout = model_.layouts[model_.variables[block.variable].layout];
       text_ += "  " + block.name + ": {type: " + type_name(layout.type) + ", shape: " + list_of(block.shape);
-      if (!per_server()) text_ += ", global: " + list_of(block.global) + ", offset: " + list_of(block.offset);
+      if (has_places()) text_ += ", global: " + list_of(block.global) + ", offset: " + list_of(block.offset);
+      if (has_origins()) text_ += ", origin: " + list_of(block.offset);
       text_ += "}\n";
     }
   }
@@ -158,8 +165,8 @@ class Writer {
       std::string dataset = variable.name;
       if (per_server()) dataset += "/P{client}";
       if (per_server() && model_.architecture.domains > 1) dataset += "/B" + std::to_string(block.block);
-      text_ += "  " + block.name + ": {layout: " + block.name + ", dataset: " + quoted(dataset) +
-               (variable.enabled ? "" : ", enabled: false") + "}\n";
+      text_ += "  " + block.name + ": {layout: " + block.name + ", dataset: " + yaml_text(dataset) +
+               (variable.enabled ? "" : ", enabled: false") + (has_xdmf() ? shown_as(variable) : "") + "}\n";
     }
   }
 
@@ -168,7 +175,7 @@ class Writer {
     if (!outlet_.scripts) return;
     text_ += outlet_.logs_output ? "log: {level: info}\nactions:\n" : "actions:\n";
     for (const std::string& program : outlet_.programs) {
-      text_ += "  - {on: end_iteration, run: " + quoted("python:" + program + ":" + kScriptFunction) +
+      text_ += "  - {on: end_iteration, run: " + yaml_text("python:" + program + ":" + kScriptFunction) +
                ", scope: node, limit: 10 min}\n";
     }
     text_ += "  - {on: end_iteration, run: drop, scope: node}\n";
@@ -235,6 +242,21 @@ std::array<std::string, 2> place_of(const Store& store) {
   const size_t slash = store.path.rfind('/');
   if (slash == std::string::npos) return {".", store.path};
   return {slash == 0 ? "/" : store.path.substr(0, slash), store.path.substr(slash + 1)};
+}
+
+std::string yaml_text(const std::string& text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') result += '\\';
+    if (byte < ' ') {
+      result += std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
 }
 
 uint64_t largest_block(const Model& model, size_t store) {

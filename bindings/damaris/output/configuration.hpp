@@ -16,7 +16,7 @@ struct StoredBlock {
   size_t variable = 0;  // index into Model::variables
   int64_t block = 0;    // 0 … domains - 1
   std::string name;     // of tailrace's variable and layout
-  // One for each axis; a file for each server has no global shapes and no offsets.
+  // One for each axis. A file for each server has no global shapes, and offsets only if it has an XDMF file.
   std::vector<std::string> shape;
   std::vector<std::string> global;
   std::vector<std::string> offset;
@@ -48,6 +48,9 @@ struct Outlet {
   double patience = 0;                 // seconds; 0: the default
   bool empty_at_first = false;         // no block has elements before the program has set its parameters
   bool goes_on = false;                // adds to files of this name
+  // Addresses of forwarders that write the files, and the path of their key file.
+  std::vector<std::string> forwarders = {};
+  std::string key = {};
 };
 
 // Returns the blocks that go there.
@@ -62,6 +65,9 @@ std::array<std::string, 2> place_of(const Store& store);
 
 // Returns the largest block of the store, in bytes, at the start; 0 if that is not known.
 uint64_t largest_block(const Model& model, size_t store);
+
+// Returns the text as a string of YAML.
+std::string yaml_text(const std::string& text);
 
 // Looks parameters up as they are at the start.
 Expression::Lookup at_start(const Model& model);

@@ -8,8 +8,48 @@
 namespace tailrace::damaris {
 namespace {
 
-// The rest of the file. The script runs as __main__, keeps its globals, and finds DamarisData there.
+// The rest of the file. The script runs as __main__, keeps its globals, and finds DamarisData there. What it imports
+// as `damaris` is the module of Damaris' first scripts.
 constexpr const char* kProgram = R"(
+import sys
+import types
+
+
+class Chunk:
+    """A block: where it is in the whole array, both ends included, and its values."""
+
+    def __init__(self, block):
+        self.iteration = block.iteration
+        self.source = block.source
+        self.lower_bounds = list(block.offset)
+        self.upper_bounds = [begin + size - 1 for begin, size in zip(block.offset, block.data.shape)]
+        self.data = block.data
+
+
+class Variable:
+    def __init__(self, name):
+        self.name = name
+        self.chunks = []
+
+
+_variables = {}
+
+
+def _note(blocks):
+    _variables.clear()
+    for name, (variable, domain, kind) in NAMES.items():
+        entry = _variables.setdefault(variable, Variable(variable))
+        entry.chunks += [Chunk(block) for block in blocks.get(name, ())]
+
+
+def _clear():
+    for variable in _variables.values():
+        variable.chunks = []
+
+
+_module = types.ModuleType("damaris", "The data of an iteration, for scripts.")
+_module.get_variables = lambda: list(_variables.values())
+_module.clear = _clear
 _code = None
 _globals = {"__name__": "__main__", "__file__": SCRIPT}
 
@@ -36,8 +76,13 @@ def run(event, iteration, blocks):
             _code = compile(file.read(), SCRIPT, "exec")
     _globals["DamarisData"] = {"damaris_env": dict(ENVIRONMENT), "dask_env": dict(DASK),
                                "iteration_data": _data(iteration, blocks)}
-    exec(_code, _globals)
-    del _globals["DamarisData"]
+    _note(blocks)
+    sys.modules["damaris"] = _module  # scripts share the process
+    try:
+        exec(_code, _globals)
+    finally:
+        _variables.clear()
+        del _globals["DamarisData"]
     return None
 )";
 

@@ -11,7 +11,7 @@
 
 #include "damaris/include/Damaris.h"
 #include "damaris/output/script_program.hpp"
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 
 namespace tailrace::damaris {
 namespace {
@@ -31,7 +31,7 @@ uint64_t budget_of(const Model& model, const Ranks& ranks, size_t store, size_t 
 
 }  // namespace
 
-std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, bool goes_on) {
+std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on) {
   const std::vector<size_t> stores = stores_in_use(model);
   std::vector<Outlet> outlets;
   for (const size_t store : stores) {
@@ -52,6 +52,10 @@ std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, bool goes
     outlet.patience = kPatience;
     outlet.empty_at_first = true;
     outlet.goes_on = goes_on;
+    if (forwarding != nullptr) {
+      outlet.forwarders = forwarding->servers();
+      outlet.key = forwarding->key();
+    }
     outlets.push_back(outlet);
   }
   return outlets;

@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "damaris/output/configuration.hpp"
-#include "damaris/run/ranks.hpp"
+#include "damaris/ranks/forwarder_rank.hpp"
+#include "damaris/ranks/ranks.hpp"
 #include "damaris/xml/model.hpp"
 
 namespace tailrace::damaris {
 
 // Returns an outlet for each store in use. Throws Failure if a store cannot be written by these ranks. `goes_on`:
-// the program has started before.
-std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, bool goes_on);
+// the program has started before. `forwarding`: nullptr if there are no dedicated nodes.
+std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on);
 
 // Returns the outlet from which scripts get their data; none if there are none, or no dedicated cores to run them.
 // `run` differs from run to run.

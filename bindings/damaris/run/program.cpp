@@ -7,8 +7,9 @@
 #include <new>
 
 #include "damaris/include/Damaris.h"
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 #include "damaris/run/outlets.hpp"
+#include "damaris/run/xdmf_series.hpp"
 #include "damaris/xml/reader.hpp"
 
 namespace tailrace::damaris {
@@ -38,12 +39,6 @@ Model shared_model(const std::string& file, MPI_Comm comm) {
   Report report(file);
   try {
     Model model = read_model(text, report);
-    if (model.architecture.dedicated_nodes > 0) {
-      throw Failure(DAMARIS_INIT_ERROR, rank != 0 ? ""
-                                                  : file + ": <dedicated>: found nodes=\"" +
-                                                        std::to_string(model.architecture.dedicated_nodes) +
-                                                        "\", expected 0: dedicated nodes are not there yet");
-    }
     for (const std::string& warning : rank == 0 ? report.warnings() : std::vector<std::string>()) say(warning);
     return model;
   } catch (const Error& error) {
@@ -55,7 +50,8 @@ Model shared_model(const std::string& file, MPI_Comm comm) {
 
 Program::Program(const std::string& file, MPI_Comm comm)
     : model_(shared_model(file, comm)),
-      ranks_(comm, static_cast<int>(model_.architecture.dedicated_cores)),
+      ranks_(comm, static_cast<int>(model_.architecture.dedicated_cores),
+             static_cast<int>(model_.architecture.dedicated_nodes)),
       parameters_(model_),
       events_(model_.events) {
   uint64_t number = static_cast<uint64_t>(time(nullptr)) << 22 ^ static_cast<uint64_t>(getpid());
@@ -114,10 +110,12 @@ bool Program::is_due(const Slot& slot) const {
 int Program::start(int* is_client) {
   if (started_) throw Failure(DAMARIS_ALREADY_INITIALIZED, "found a program that has started, expected damaris_stop");
   *is_client = 0;
-  const int none = ranks_.has_servers() ? DAMARIS_OK : DAMARIS_NO_SERVER;
+  const int none = has_dedicated() ? DAMARIS_OK : DAMARIS_NO_SERVER;
+  if (!ranks_.forwarder_ranks().empty()) forwarding_ = std::make_unique<Forwarding>(model_, ranks_, run_);
   if (!ranks_.is_client()) {
     serve();
     started_before_ = true;
+    forwarding_.reset();
     return none;
   }
   open_clients();
@@ -129,7 +127,12 @@ int Program::start(int* is_client) {
 
 // Serves until all clients have stopped.
 void Program::serve() {
-  std::vector<Outlet> outlets = outlets_of(model_, ranks_, started_before_);
+  if (ranks_.is_of_dedicated_node()) {
+    if (ranks_.has_servers()) MPI_Barrier(ranks_.all());
+    (void)listen(events_, ranks_);
+    return;
+  }
+  std::vector<Outlet> outlets = outlets_of(model_, ranks_, forwarding_.get(), started_before_);
   const auto others = std::remove_if(outlets.begin(), outlets.end(),
                                      [this](const Outlet& outlet) { return !is_served(model_, outlet, ranks_); });
   outlets.erase(others, outlets.end());
@@ -139,18 +142,21 @@ void Program::serve() {
     outlets.push_back(*scripts);
     outlets.back().logs_output = true;
   }
+  if (ranks_.number() == 0 && !started_before_) remove_xdmf_series(model_);
   ServerRank servers(model_, outlets);
   MPI_Barrier(ranks_.all());
   const bool started = listen(events_, ranks_);
   servers.wait(started, kEndOfServer);
+  write_xdmf_series(model_, ranks_, kEndOfServer);
 }
 
 // All clients open, or none.
 void Program::open_clients() {
   std::string why;
+  if (!ranks_.has_servers() && ranks_.number() == 0 && !started_before_) remove_xdmf_series(model_);
   if (ranks_.has_servers()) MPI_Barrier(ranks_.all());  // the servers are ready
   try {
-    for (const Outlet& outlet : outlets_of(model_, ranks_, started_before_)) {
+    for (const Outlet& outlet : outlets_of(model_, ranks_, forwarding_.get(), started_before_)) {
       clients_.push_back(std::make_unique<StoreClient>(model_, outlet, ranks_.number()));
     }
     if (const auto outlet = script_outlet_of(model_, ranks_, run_)) {
@@ -167,7 +173,8 @@ void Program::open_clients() {
   if (ok == 1) return;
   clients_.clear();
   scripts_.reset();
-  if (ranks_.has_servers()) signals_->stop(events_, false, kFarewell);
+  if (has_dedicated()) signals_->stop(events_, false, kFarewell);
+  forwarding_.reset();
   throw Failure(DAMARIS_INIT_ERROR, why.empty() ? "another client cannot start" : why);
 }
 
@@ -186,8 +193,10 @@ int Program::stop() {
   scripts_.reset();
   started_ = false;
   for (Slot& slot : slots_) slot.ended = false;
-  if (!ranks_.has_servers()) return code == DAMARIS_OK ? DAMARIS_NO_SERVER : code;
+  if (!ranks_.has_servers()) write_xdmf_series(model_, ranks_, kEndOfServer);
+  if (!has_dedicated()) return code == DAMARIS_OK ? DAMARIS_NO_SERVER : code;
   signals_->stop(events_, true, kFarewell);
+  forwarding_.reset();
   return code;
 }
 
@@ -278,7 +287,7 @@ int Program::end_iteration() {
   need_client();
   int code = DAMARIS_OK;
   for (const std::unique_ptr<StoreClient>& client : clients_) {
-    const int one = client->end_iteration(iteration_, !ranks_.has_servers());
+    const int one = client->end_iteration(iteration_, !has_dedicated());
     if (code == DAMARIS_OK) code = one;
   }
   if (scripts_) {

@@ -9,12 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "damaris/ranks/events.hpp"
+#include "damaris/ranks/forwarder_rank.hpp"
+#include "damaris/ranks/ranks.hpp"
+#include "damaris/ranks/server_rank.hpp"
+#include "damaris/ranks/signals.hpp"
 #include "damaris/run/client_block.hpp"
-#include "damaris/run/events.hpp"
 #include "damaris/run/parameters.hpp"
-#include "damaris/run/ranks.hpp"
-#include "damaris/run/server_rank.hpp"
-#include "damaris/run/signals.hpp"
 #include "damaris/run/store_client.hpp"
 #include "damaris/xml/model.hpp"
 
@@ -64,6 +65,8 @@ class Program {
   void need_client() const;
   void open_clients();
   void serve();
+  // Returns true if ranks or nodes are dedicated to writing.
+  bool has_dedicated() const { return ranks_.has_servers() || !ranks_.forwarder_ranks().empty(); }
   int alloc_unstored(Slot& slot, void** memory);
   int give_to_scripts(Slot& slot, int64_t iteration, const void* data);
 
@@ -76,7 +79,8 @@ class Program {
   std::vector<std::unique_ptr<StoreClient>> clients_;  // by store in use
   std::unique_ptr<StoreClient> scripts_;               // gives scripts their data
   std::unique_ptr<Signals> signals_;
-  std::string run_;  // differs from run to run
+  std::unique_ptr<Forwarding> forwarding_;  // nullptr: there are no dedicated nodes
+  std::string run_;                         // differs from run to run
   int64_t iteration_ = 0;
   bool started_ = false;  // a client is open, or the server has served
   bool started_before_ = false;

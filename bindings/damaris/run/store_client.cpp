@@ -4,7 +4,7 @@
 #include <new>
 
 #include "damaris/include/Damaris.h"
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 
 namespace tailrace::damaris {
 namespace {
@@ -17,9 +17,11 @@ bool carried_out(tailrace_status status) { return status == TAILRACE_OK || statu
 }  // namespace
 
 StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client)
-    : shared_(!outlet.scripts && model.stores[outlet.store].mode == FileMode::collective) {
+    : scripts_(outlet.scripts),
+      shared_(outlet.scripts || model.stores[outlet.store].mode == FileMode::collective),
+      positioned_(!outlet.scripts && model.stores[outlet.store].xdmf != XdmfMode::none) {
   for (StoredBlock& names : blocks_of(model, outlet)) {
-    const size_t count = names.shape.size() * (shared_ ? 3 : 1);
+    const size_t count = names.shape.size() * (shared_ ? 3 : positioned_ ? 2 : 1);
     targets_.push_back({std::move(names), std::vector<int64_t>(count, 0), {}});
   }
   const std::string text = configuration_of(model, outlet);
@@ -44,17 +46,22 @@ int StoreClient::check(tailrace_status status, const char* what) { return damari
 // Tells tailrace the block's present numbers, if they have changed.
 int StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position) {
   std::vector<int64_t> now(shape.inner.begin(), shape.inner.end());
-  if (shared_) {
-    now.insert(now.end(), shape.global.begin(), shape.global.end());
-    now.insert(now.end(), position.begin(), position.end());
+  if (shared_) now.insert(now.end(), shape.global.begin(), shape.global.end());
+  // Nothing is stored for scripts: the whole need not be large enough for the block.
+  for (size_t axis = 0; scripts_ && axis < position.size(); ++axis) {
+    int64_t& whole = now[shape.inner.size() + axis];
+    whole = std::max(whole, position[axis] + now[axis]);
   }
+  if (shared_ || positioned_) now.insert(now.end(), position.begin(), position.end());
   if (now == target.sent) return DAMARIS_OK;
-  std::vector<tailrace_parameter> parameters;
-  for (const auto* names : {&target.names.shape, &target.names.global, &target.names.offset}) {
-    for (const std::string& name : *names) {
-      if (parameters.size() < now.size()) parameters.push_back({name.c_str(), now[parameters.size()]});
-    }
+  std::vector<const std::string*> names;
+  for (const std::string& name : target.names.shape) names.push_back(&name);
+  for (const std::string& name : target.names.global) {
+    if (shared_) names.push_back(&name);
   }
+  for (const std::string& name : target.names.offset) names.push_back(&name);
+  std::vector<tailrace_parameter> parameters;
+  for (size_t i = 0; i < now.size(); ++i) parameters.push_back({names[i]->c_str(), now[i]});
   const tailrace_status status = tailrace_set_parameters(client_, parameters.data(), parameters.size());
   if (carried_out(status)) target.sent = std::move(now);
   return check(status, "the dimensions of a block");

@@ -57,7 +57,9 @@ class StoreClient {
   void discard(const Target& target, Lent& lent);
   int take_back(int64_t iteration);
 
-  const bool shared_;  // a file for all: blocks have positions in whole arrays
+  const bool scripts_;     // the blocks are for scripts
+  const bool shared_;      // a file for all, or scripts: blocks have positions in whole arrays
+  const bool positioned_;  // XDMF files show where blocks are
   std::vector<Target> targets_;
   tailrace_client* client_ = nullptr;
 };

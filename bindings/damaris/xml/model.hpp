@@ -108,6 +108,10 @@ struct Model {
   // Return the index, or none.
   std::optional<size_t> find_parameter(const std::string& parameter) const;
   std::optional<size_t> find_variable(const std::string& variable) const;
+  // Return the index of the mesh that a variable is on, and that of the variable that is a coordinate of a mesh.
+  // Names may leave out the groups.
+  std::optional<size_t> mesh_of(const Variable& variable) const;
+  std::optional<size_t> coordinate_of(const Mesh& mesh, const Coordinate& coordinate) const;
 };
 
 // Returns the size of an element in bytes.

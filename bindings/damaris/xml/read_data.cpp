@@ -58,6 +58,7 @@ class DataReader {
   void read_variable(const Element& element, const Group& group);
   void read_mesh(const Element& element, const Group& group);
   void check_meshes(const Element& data) const;
+  void check_coordinates(const Element& data, const Variable& variable, const Mesh& mesh) const;
   Group inner(const Element& element, const Group& group) const;
   void note_name(std::set<std::string>& names, const Element& element, const std::string& name) const;
   // Returns the index of what a variable names: by its whole name, or by its name in an enclosing group.
@@ -291,15 +292,32 @@ void DataReader::read_mesh(const Element& element, const Group& group) {
   to_.meshes.push_back(std::move(mesh));
 }
 
+// XDMF files show a variable on its mesh if the coordinates are in its store.
+void DataReader::check_coordinates(const Element& data, const Variable& variable, const Mesh& mesh) const {
+  const bool has_xdmf = variable.store && to_.stores[*variable.store].xdmf != XdmfMode::none;
+  const bool is_known = mesh.type == "rectilinear" || mesh.type == "curvilinear" || mesh.type == "point";
+  if (!has_xdmf || !variable.visualizable) return;
+  const std::string of = "<variable name=" + in_quotes(variable.name) + ">: ";
+  if (!is_known) {
+    return data.warn_at(variable.line,
+                        of + "XDMF files do not show it on its mesh, which is " + in_quotes(mesh.type));
+  }
+  for (const Coordinate& one : mesh.coordinates) {
+    const std::optional<size_t> found = to_.coordinate_of(mesh, one);
+    if (found && to_.variables[*found].store == variable.store) continue;
+    data.warn_at(variable.line, of + "XDMF files do not show it on its mesh: " + in_quotes(one.variable) +
+                                    (found ? " has another store, or none" : " is no variable"));
+  }
+}
+
 // A mesh of which nothing is known is only used to show data, and so only a warning.
 void DataReader::check_meshes(const Element& data) const {
   std::vector<std::string_view> known(mesh_names_.begin(), mesh_names_.end());
   for (const Variable& variable : to_.variables) {
     const std::string& mesh = variable.mesh;
-    const bool found = std::any_of(known.begin(), known.end(), [&](std::string_view name) {
-      return name == mesh || (name.size() > mesh.size() && name.ends_with("/" + mesh));
-    });
-    if (mesh.empty() || found) continue;
+    if (const std::optional<size_t> found = to_.mesh_of(variable))
+      check_coordinates(data, variable, to_.meshes[*found]);
+    if (mesh.empty() || to_.mesh_of(variable)) continue;
     const std::string hint = did_you_mean(mesh, known);
     data.warn_at(variable.line, "<variable name=" + in_quotes(variable.name) + ">: there is no mesh " +
                                     in_quotes(mesh) + (hint.empty() ? "" : "; " + hint));

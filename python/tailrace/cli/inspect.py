@@ -1,17 +1,18 @@
 """`tailrace inspect`: shows what is in output files: variables, iterations, sizes, units, provenance.
 
-Reads openPMD files of any writer with h5py, and tailrace's measurements (inspect_measurements.py). For a directory it
-lists the series, the measurements, and the jobs of place core that write there (inspect_jobs.py). Never writes.
+Reads openPMD files of any writer and files of the format plain with h5py, and tailrace's measurements
+(inspect_measurements.py). For a directory it lists the series, the measurements, and the jobs of place core that
+write there (inspect_jobs.py). Never writes.
 """
 
 from __future__ import annotations
 
 import argparse
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tailrace import series_files, striped
+from tailrace import plain_files, series_files, striped
 from tailrace.quantity import format_time
 
 from . import inspect_forwarder
@@ -95,7 +96,10 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
         if entry.name.endswith((measurements.STATISTICS, measurements.TRACE)) and entry.is_file():
             kind = "traces" if entry.name.endswith(measurements.TRACE) else "statistics"
             measured[kind].append(measurements.entry(entry))
-    found = series_files.find(path, damaged.append)
+    plain = plain_files.find(path)
+    of_plain = {file for files in plain.values() for file in files.values()}
+    found = {name: files for name, files in series_files.find(path, damaged.append).items()
+             if not of_plain.issuperset(files.values())}
     for name, files in found.items():
         each = set(files.values())
         size = sum(_size(file, damaged) for file in each)
@@ -103,6 +107,10 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
                         "pattern": each.pop().name if len(each) == 1 < len(files) else f"{name}_%06T.h5",
                         "bytes": size}
     series_of.describe(found, list(series.values()))
+    for pattern, files in plain.items():
+        series[pattern] = {"name": pattern, "iterations": list(files), "files": len(files), "runs": {},
+                           "pattern": pattern, "bytes": sum(_size(file, damaged) for file in files.values())}
+        series_of.describe_plain(files, series[pattern])
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
             "damaged": damaged, "objects": len(objects), "lostObjects": [one.name for one in lost],
             "measurements": measured, "jobs": jobs.of(path)}
@@ -139,8 +147,7 @@ def file(path: pathlib.Path) -> dict[str, Any]:
         with striped.readable(path) as source, h5py.File(source, "r") as opened:
             stripes = _stripes(source) if isinstance(source, striped.StripedFile) else None
             return {"path": str(path), "bytes": striped.size(path), "stripes": stripes,
-                    "provenance": _provenance(opened),
-                    "iterations": [_iteration(number, group) for number, group in _iterations(opened)]}
+                    "provenance": _provenance(opened), "iterations": _contents(path, opened)}
     except striped.Malformed as error:
         raise Unreadable(str(error)) from error
     except PermissionError as error:
@@ -157,16 +164,24 @@ def _provenance(opened: Any) -> dict[str, Any]:
     return {name: _plain(opened.attrs[name]) for name in _PROVENANCE if name in opened.attrs}
 
 
+def _contents(path: pathlib.Path, opened: Any) -> list[dict[str, Any]]:
+    if not plain_files.is_plain(opened):
+        return [_iteration(number, group, series_of.parts(group)) for number, group in _iterations(opened)]
+    numbered = plain_files.number_in(path.name)
+    parts = [(name, dataset, dataset) for name, dataset in plain_files.datasets(opened)]
+    return [_iteration(numbered[1] if numbered else 0, opened, parts)]
+
+
 def _iterations(opened: Any) -> Iterator[tuple[int, Any]]:
     data = opened.get("data")
     if "openPMD" not in opened.attrs or data is None:
-        raise Unreadable("an HDF5 file, but not an openPMD one")
+        raise Unreadable("an HDF5 file, but neither an openPMD one nor one of tailrace's format plain")
     for name in sorted((name for name in data if name.isdigit()), key=int):
         yield int(name), data[name]
 
 
-def _iteration(number: int, group: Any) -> dict[str, Any]:
-    variables = [_variable(name, part, record) for name, part, record in series_of.parts(group)]
+def _iteration(number: int, group: Any, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Any]:
+    variables = [_variable(name, part, record) for name, part, record in parts]
     return {"iteration": number, "time": _plain(group.attrs.get("time")), "dt": _plain(group.attrs.get("dt")),
             "timeUnitSI": _plain(group.attrs.get("timeUnitSI")),
             "signals": _plain(group.attrs.get("tailraceSignals", [])),

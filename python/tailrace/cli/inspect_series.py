@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tailrace import striped
+from tailrace import plain_files, striped
 from tailrace._scales import is_scale
 
 MOST_SERIES = 200  # whose files are opened; series of more clients are alike
@@ -29,6 +29,22 @@ def describe(files: Mapping[str, Mapping[int, pathlib.Path]], series: Sequence[d
             known.update({variable["name"]: variable for variable in found.pop("variables", [])})
             one[end] = found
         one["variables"] = list(known.values())
+
+
+def describe_plain(files: Mapping[int, pathlib.Path], series: dict[str, Any]) -> None:
+    """Does the same for a series of the format plain."""
+    import h5py  # here, since it imports slowly and other commands do not need it
+
+    known: dict[str, Any] = {}
+    for end, number in (("first", min(files)), ("last", max(files))):
+        series[end] = {"iteration": number, "time": None}
+        try:
+            with striped.readable(files[number]) as source, h5py.File(source, "r") as opened:
+                series[end]["time"] = float(opened.attrs["time"] * opened.attrs["timeUnitSI"])
+                known.update({name: _variable(name, part) for name, part in plain_files.datasets(opened)})
+        except (OSError, RuntimeError, KeyError, striped.Malformed):
+            continue  # `tailrace inspect FILE` says why
+    series["variables"] = list(known.values())
 
 
 def variables(series: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tailrace import own_file, series_files, striped
+from tailrace import own_file, plain_files, series_files, striped
 
 from . import boxes, join_records, join_stripes, output
 from .join_arrays import Unfit, Variable, source_of
@@ -72,8 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
             for iteration, file in iterations.items():
                 series.setdefault((match["name"], iteration), []).append(file)
     if not series:
-        output.complain(f"{arguments.directory}: found no files of nodes or clients, expected some such as "
-                        "sim_n0_000000.h5 or sim_c0_000000.h5")
+        plain = next(iter(plain_files.find(arguments.directory)), None)
+        found = "no files of nodes or clients" if plain is None else \
+            f"files of the format plain ({plain}), which do not say where their blocks are in the whole"
+        output.complain(f"{arguments.directory}: found {found}, expected some such as sim_n0_000000.h5 or "
+                        "sim_c0_000000.h5")
         return 1
     complaints, joined = [], 0
     for (name, iteration), files in sorted(series.items()):

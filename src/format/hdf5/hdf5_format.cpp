@@ -32,10 +32,16 @@ PublicationPlan plan_to_publish(FileEnding ending, bool has_name) {
   return plan;
 }
 
+FileNames xdmf_beside(FileNames names) {
+  names.final_path = xdmf_name_of(names.final_path);
+  names.temporary = names.final_path + ".part";
+  return names;
+}
+
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config), files_(files), options_(std::move(options)), template_(config) {
+    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_grids_(config) {
   rehearse();
 }
 
@@ -99,11 +105,19 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   if (config_.has_file_each()) {
     record.plan = std::make_shared<IterationPlan>(config_, names.temporary);
     record.files.push_back(std::move(names));
+    if (wants_xdmf(iteration)) record.files.push_back(xdmf_beside(record.files[0]));
   } else {
     record = begin_in_series(std::move(names), iteration);
   }
   record.date = options_.date();
   return records_[iteration] = std::move(record);
+}
+
+// An iteration that is begun again keeps its XDMF file.
+bool Hdf5Format::wants_xdmf(int64_t iteration) {
+  if (!first_) first_ = iteration;
+  return config_.format.xdmf == XdmfIterations::every ||
+         (config_.format.xdmf == XdmfIterations::first && first_ == iteration);
 }
 
 // Begins the iteration behind those that the file has.
@@ -213,7 +227,26 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   if (!config_.has_file_each()) return finish_in_series(iteration, record, provenance);
   Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   if (!ending.ok()) return ending.status();
-  return plan_to_publish(std::move(ending).value(), false);
+  PublicationPlan plan = plan_to_publish(std::move(ending).value(), false);
+  if (config_.format.xdmf != XdmfIterations::none) add_xdmf(plan, iteration, record);
+  return plan;
+}
+
+// The XDMF file gets its name after the file to which it refers.
+void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record) {
+  std::vector<XdmfDataset> datasets;
+  for (const auto& [name, dataset] : record.plan->datasets()) {
+    const StoredAs as = record.plan->stored_as(dataset);
+    datasets.push_back({dataset.variable, dataset.client, as.shared, name, as.shape(), dataset.block});
+  }
+  const std::string& path = record.files[0].final_path;
+  const std::string file = path.substr(path.rfind('/') + 1);
+  if (record.files.size() == 1) return xdmf_grids_.note(file, datasets);
+  const std::string text = xdmf_text(xdmf_grids_.describe(iteration, record.plan->time(iteration), file, datasets));
+  const auto bytes = std::as_bytes(std::span(text));
+  using Kind = PublicationStep::Kind;
+  plan.steps.push_back({Kind::write, 1, false, {{0, std::vector<std::byte>(bytes.begin(), bytes.end())}}});
+  plan.steps.push_back({Kind::publish, 1, true, {}});
 }
 
 // HDF5 describes each iteration anew: its addresses depend on where it is.

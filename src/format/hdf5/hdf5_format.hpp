@@ -20,6 +20,7 @@
 #include "format/hdf5/iteration_plan.hpp"
 #include "format/hdf5/series_file.hpp"
 #include "format/hdf5/stored_as.hpp"
+#include "format/xdmf/xdmf_grids.hpp"
 #include "model/config.hpp"
 #include "storage/file_system.hpp"
 
@@ -65,7 +66,7 @@ class Hdf5Format final : public Format {
  private:
   // The state of one iteration's file.
   struct Record {
-    std::vector<FileNames> files;         // exactly one
+    std::vector<FileNames> files;         // the HDF5 file, and perhaps an XDMF file
     Status refused;                       // why the iteration cannot be in the file
     std::string date;                     // when the iteration began
     std::shared_ptr<IterationPlan> plan;  // constant once the iteration is finished
@@ -82,6 +83,8 @@ class Hdf5Format final : public Format {
   bool exists(const std::string& path) const { return files_.stat(path).ok(); }
   uint32_t device_for(int64_t iteration);
   Record& begin(int64_t iteration);
+  bool wants_xdmf(int64_t iteration);
+  void add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record);
   Result<SeriesFile*> series_file(const std::string& path);
   Record begin_in_series(FileNames names, int64_t iteration);
   Result<PublicationPlan> finish_in_series(int64_t iteration, const Record& record, const Provenance& provenance);
@@ -101,6 +104,8 @@ class Hdf5Format final : public Format {
   // Files of several iterations that are being written, by their paths.
   std::map<std::string, SeriesFile> series_files_;
   ImageTemplate template_;
+  XdmfGrids xdmf_grids_;
+  std::optional<int64_t> first_;  // the first iteration that began
 };
 
 }  // namespace tailrace::impl

@@ -100,6 +100,9 @@ Status check_common(const Config& config, const Config& common) {
   if (config.format.kind != common.format.kind || config.format.file != common.format.file) {
     return not_common("format", "another", "that of the first client");
   }
+  if (config.format.xdmf != common.format.xdmf || config.format.meshes != common.format.meshes) {
+    return not_common("format.xdmf", "another", "that of the first client");
+  }
   if (config.format.dimension_scales != common.format.dimension_scales) {
     return not_common("format.dimension_scales", name_of(config.format.dimension_scales),
                       name_of(common.format.dimension_scales));
@@ -326,7 +329,8 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
 // Call it when the client's note exists: a server that replaces a dead one then knows which locks to release.
 Status CoreServer::lock_outputs(int client) {
   Guest& guest = guests_[client];
-  auto locks = take_output_directories(guest.config, parts_.storage->files(), fmt::format("c{}", client), log_);
+  auto locks =
+      take_output_directories(guest.config, parts_.storage->files(), fmt::format("c{}", client), client, log_);
   if (locks.ok()) guest.locks = std::move(locks).value();
   return locks.status();
 }
@@ -340,7 +344,8 @@ Status CoreServer::prepare(const Config& config) {
   if (config.shares_files()) {
     const bool job = config.storage.file_per == FilePer::job;
     FileSystem& output = parts.value().storage->files();
-    auto locks = take_output_directories(config, output, job ? "job" : fmt::format("n{}", config.place.node), log_);
+    auto locks =
+        take_output_directories(config, output, job ? "job" : fmt::format("n{}", config.place.node), 0, log_);
     if (!locks.ok()) return locks.status();
     shared_locks_ = std::move(locks).value();
   }

@@ -52,7 +52,7 @@ Status OwnServer::build(const Segment& segment) {
   auto parts = ServerParts::build(config_, {}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
-  auto locks = take_output_directories(config_, parts_.storage->files(), fmt::format("c{}", client_), log_);
+  auto locks = take_output_directories(config_, parts_.storage->files(), fmt::format("c{}", client_), client_, log_);
   if (locks.ok()) locks_ = std::move(locks).value();
   return locks.status();
 }

@@ -19,7 +19,8 @@ constexpr std::string_view kPart = ".part";
 struct EarlierFiles {
   std::vector<std::string> published;
   std::vector<std::string> parts;
-  std::string dropped;  // the file that lists dropped iterations; empty: there is none
+  std::vector<std::string> xdmf;  // files beside them, also unfinished ones
+  std::string dropped;            // the file that lists dropped iterations; empty: there is none
 
   bool empty() const { return published.empty() && parts.empty(); }
 };
@@ -27,6 +28,7 @@ struct EarlierFiles {
 Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& directory, const Config& config,
                                   int client) {
   const std::string list = series_of(config, client) + ".dropped";
+  const bool plain = config.format.kind == FormatKind::plain;
   EarlierFiles found;
   const Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
@@ -35,6 +37,7 @@ Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& di
     const bool part = whole.ends_with(kPart);
     if (part) whole.remove_suffix(kPart.size());
     if (iteration_of(config, client, whole)) (part ? found.parts : found.published).push_back(directory + "/" + name);
+    if (plain && is_xdmf_of(pattern_of(config, client), whole)) found.xdmf.push_back(directory + "/" + name);
     if (name == list) found.dropped = directory + "/" + name;
   }
   return found;
@@ -61,6 +64,7 @@ Status refuse(const EarlierFiles& found) {
 Status remove_all(FileSystem& files, const std::string& directory, const EarlierFiles& found, Log& log) {
   std::vector<std::string> all = found.published;
   all.insert(all.end(), found.parts.begin(), found.parts.end());
+  all.insert(all.end(), found.xdmf.begin(), found.xdmf.end());
   if (!found.dropped.empty()) all.push_back(found.dropped);
   for (const std::string& file : all) {
     if (Status status = files.remove(file); !status.ok()) return status;
@@ -69,7 +73,12 @@ Status remove_all(FileSystem& files, const std::string& directory, const Earlier
   return {};
 }
 
+// An XDMF file that is not finished is removed: the file that it belongs to is what counts.
 Status finish_parts(FileSystem& files, const std::string& directory, const EarlierFiles& found, Log& log) {
+  for (const std::string& file : found.xdmf) {
+    if (!file.ends_with(kPart)) continue;
+    if (Status status = files.remove(file); !status.ok()) return status;
+  }
   for (const std::string& part : found.parts) {
     const Leftover leftover = treat_part(files, part, directory, true);
     if (!leftover.done) return leftover.status;
@@ -116,7 +125,7 @@ Status make_way(const Config& config, FileSystem& files, int client, Log& log) {
   for (const std::string& directory : config.storage.paths) {
     const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
-    if (found.value().empty() && found.value().dropped.empty()) continue;
+    if (found.value().empty() && found.value().dropped.empty() && found.value().xdmf.empty()) continue;
     if (config.storage.existing == Existing::refuse) {
       if (!found.value().empty()) return refuse(found.value());
       continue;

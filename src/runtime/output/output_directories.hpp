@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.hpp"
@@ -16,8 +17,16 @@ namespace tailrace::impl {
 Status make_output_directories(const Config& config, FileSystem& files);
 
 // Creates the directories, and locks the name of the writer in each: "c3" for client 3, "n0" for node 0, "job" for a
-// job. Returns TAILRACE_CLIENT_IN_USE if another process holds the lock.
+// job. Returns TAILRACE_CLIENT_IN_USE if another process holds the lock. `client`: for the names of its own files.
+// The file system outlives the locks.
 Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Config& config, FileSystem& files,
-                                                                       const std::string& who, Log& log);
+                                                                       const std::string& who, int client, Log& log);
+
+// Returns the pattern of the files of the format plain that the holder of an open lock file writes; "" if there is
+// none.
+std::string pattern_in_lock(const FileSystem& files, FileHandle lock);
+
+// Returns true if the name is that of an unfinished file of this pattern, or of the XDMF file beside one.
+bool is_part_of(std::string_view pattern, std::string_view name);
 
 }  // namespace tailrace::impl

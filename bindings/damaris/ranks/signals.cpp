@@ -1,4 +1,4 @@
-#include "damaris/run/signals.hpp"
+#include "damaris/ranks/signals.hpp"
 
 #include <signal.h>
 #include <time.h>
@@ -28,6 +28,10 @@ class Heard {
   Heard(const Events& events, const Ranks& ranks) {
     for (const auto& [rank, process] : ranks.client_processes()) {
       if (!has_died(process)) processes_.emplace_back(rank, process);  // else processes have other numbers here
+    }
+    if (ranks.is_of_dedicated_node()) {
+      left_ = ranks.is_first_of_node() ? ranks.clients() : 1;
+      return;
     }
     // If an action concerns all servers, each client tells each of them.
     left_ = events.any_for_all() ? ranks.clients() : static_cast<int>(ranks.client_processes().size());
@@ -80,9 +84,12 @@ void Signals::raise(const Events& events, size_t event, int64_t iteration) {
 
 void Signals::stop(const Events& events, bool started, double seconds) {
   const std::vector<int> own = {ranks_.server_rank()};
-  for (const int rank : events.any_for_all() ? ranks_.server_ranks() : own) {
-    send(rank, started ? kStop : kNoStart, 0, 0);
+  if (ranks_.has_servers()) {
+    for (const int rank : events.any_for_all() ? ranks_.server_ranks() : own) {
+      send(rank, started ? kStop : kNoStart, 0, 0);
+    }
   }
+  for (const int rank : ranks_.forwarder_ranks()) send(rank, started ? kStop : kNoStart, 0, 0);
   settle(seconds);
 }
 
@@ -116,6 +123,10 @@ bool listen(Events& events, const Ranks& ranks) {
     if (words[0] != kEvent) heard.stopped(status.MPI_SOURCE);
     if (words[0] == kNoStart) started = false;
     if (words[0] == kEvent) act(events, counts, ranks, words);
+  }
+  if (ranks.leads_dedicated_node()) {
+    const int32_t words[4] = {kStop, 0, 0, 0};
+    for (const int mate : ranks.node_mates()) MPI_Send(words, 4, MPI_INT32_T, mate, kTag, ranks.all());
   }
   return started;
 }

@@ -1,6 +1,5 @@
-#include "damaris/run/server_rank.hpp"
+#include "damaris/ranks/server_rank.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <deque>
@@ -8,35 +7,13 @@
 #include <tailrace/tailrace_mpi.hpp>
 #include <utility>
 
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
+#include "damaris/ranks/text_file.hpp"
 
 namespace tailrace::damaris {
 namespace {
 
 constexpr double kPoll = 0.01;  // seconds
-
-// A text that a child can read as a file while this lives.
-class TextFile {
- public:
-  explicit TextFile(const std::string& text) : fd_(memfd_create("tailrace-damaris", 0)) {
-    size_t done = 0;
-    while (fd_ >= 0 && done < text.size()) {
-      const ssize_t some = ::write(fd_, text.data() + done, text.size() - done);
-      if (some <= 0) break;
-      done += static_cast<size_t>(some);
-    }
-  }
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-  ~TextFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  std::string name() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
- private:
-  const int fd_;
-};
 
 }  // namespace
 

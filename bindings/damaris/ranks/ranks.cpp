@@ -1,14 +1,17 @@
-#include "damaris/run/ranks.hpp"
+#include "damaris/ranks/ranks.hpp"
 
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <climits>
+#include <cstdlib>
 #include <string>
+#include <tailrace/tailrace_mpi.hpp>
 
 #include "damaris/include/Damaris.h"
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 
 namespace tailrace::damaris {
 namespace {
@@ -60,8 +63,9 @@ struct Card {
 
 }  // namespace
 
-Ranks::Ranks(MPI_Comm comm, int dedicated_cores) : dedicated_(dedicated_cores) {
+Ranks::Ranks(MPI_Comm comm, int dedicated_cores, int dedicated_nodes) : dedicated_(dedicated_cores) {
   check_mpi(MPI_Comm_dup(comm, &all_), "MPI_Comm_dup");
+  find_node(dedicated_nodes);
   split(dedicated_cores);
   exchange();
 }
@@ -72,39 +76,66 @@ Ranks::~Ranks() {
   }
 }
 
+void Ranks::find_node(int dedicated_nodes) {
+  const char* const imitated = std::getenv("TAILRACE_DAMARIS_NODE_SIZE");
+  const int ranks = imitated != nullptr ? std::atoi(imitated) : 0;
+  if (ranks > 0) {
+    check_mpi(MPI_Comm_split(all_, rank_in(all_) / ranks, rank_in(all_), &node_), "MPI_Comm_split");
+  } else {
+    check_mpi(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_in(all_), MPI_INFO_NULL, &node_),
+              "MPI_Comm_split_type");
+  }
+  is_first_of_node_ = rank_in(node_) == 0;
+  node_number_ = mpi::detail::number_of_node(all_, node_);
+  const int nodes = mpi::detail::count_nodes(all_, node_);
+  if (nodes <= dedicated_nodes) {
+    throw Failure(DAMARIS_INIT_ERROR, "<dedicated nodes=\"" + std::to_string(dedicated_nodes) + "\">: found " +
+                                          std::to_string(nodes) + " nodes, expected more");
+  }
+  is_of_dedicated_node_ = node_number_ >= nodes - dedicated_nodes;
+}
+
 void Ranks::split(int dedicated_cores) {
-  check_mpi(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_in(all_), MPI_INFO_NULL, &node_),
-            "MPI_Comm_split_type");
   const int here = size_of(node_);
-  int least = here - dedicated_cores;
+  int least = is_of_dedicated_node_ ? INT_MAX : here - dedicated_cores;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, all_), "MPI_Allreduce");
   if (least < 1) {
     throw Failure(DAMARIS_INIT_ERROR, "<dedicated cores=\"" + std::to_string(dedicated_cores) +
                                           "\">: found a node with " + std::to_string(least + dedicated_cores) +
                                           " ranks, expected more (the mpirun of another MPI starts each rank alone)");
   }
-  clients_of_node_ = here - dedicated_cores;
+  clients_of_node_ = is_of_dedicated_node_ ? 0 : here - dedicated_cores;
   is_client_ = rank_in(node_) < clients_of_node_;
-  check_mpi(MPI_Comm_split(all_, is_client_ ? 1 : 0, rank_in(all_), &same_), "MPI_Comm_split");
+  const int kind = is_of_dedicated_node_ ? 2 : is_client_ ? 1 : 0;
+  check_mpi(MPI_Comm_split(all_, kind, rank_in(all_), &same_), "MPI_Comm_split");
   number_ = rank_in(same_);
   clients_ = clients_of_node_;
   nodes_ = 1;
-  int counts[2] = {rank_in(node_) == 0 ? 1 : 0, is_client_ ? 1 : 0};
+  int counts[2] = {is_first_of_node_ && !is_of_dedicated_node_ ? 1 : 0, is_client_ ? 1 : 0};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_SUM, all_), "MPI_Allreduce");
   nodes_ = counts[0];
   clients_ = counts[1];
 }
 
-// Tells all ranks where the servers are, and those of a node who belongs to whom.
+// Tells all ranks where the servers and the forwarders are.
 void Ranks::exchange() {
+  constexpr int kOther = -1;
+  constexpr int kForwarder = -2;
   std::vector<int> numbers(static_cast<size_t>(size_of(all_)));
-  const int own = is_client_ ? -1 : number_;
-  check_mpi(MPI_Allgather(&own, 1, MPI_INT, numbers.data(), 1, MPI_INT, all_), "MPI_Allgather");
+  const int own = is_client_ ? kOther : number_;
+  const int told = leads_dedicated_node() ? kForwarder : is_of_dedicated_node_ ? kOther : own;
+  check_mpi(MPI_Allgather(&told, 1, MPI_INT, numbers.data(), 1, MPI_INT, all_), "MPI_Allgather");
   server_ranks_.resize(
       static_cast<size_t>(std::count_if(numbers.begin(), numbers.end(), [](int n) { return n >= 0; })));
   for (size_t rank = 0; rank < numbers.size(); ++rank) {
     if (numbers[rank] >= 0) server_ranks_[static_cast<size_t>(numbers[rank])] = static_cast<int>(rank);
+    if (numbers[rank] == kForwarder) forwarder_ranks_.push_back(static_cast<int>(rank));
   }
+  meet_node(own);
+}
+
+// Tells the ranks of a node who belongs to whom.
+void Ranks::meet_node(int own) {
   Card card;
   card.process = getpid();
   card.rank = rank_in(all_);
@@ -114,8 +145,11 @@ void Ranks::exchange() {
   std::copy_n(cpus.begin(), card.cpu_count, card.cpus.begin());
   std::vector<Card> cards(static_cast<size_t>(size_of(node_)));
   check_mpi(MPI_Allgather(&card, sizeof card, MPI_BYTE, cards.data(), sizeof card, MPI_BYTE, node_), "MPI_Allgather");
+  for (const Card& one : cards) {
+    if (one.rank != card.rank) node_mates_.push_back(one.rank);
+  }
   clients_of_server_ = clients_of_node_;
-  if (dedicated_ == 0) return;
+  if (dedicated_ == 0 || is_of_dedicated_node_) return;
   const int here = rank_in(node_);
   const int mine = is_client_ ? server_of(here, clients_of_node_, dedicated_) : here - clients_of_node_;
   clients_of_server_ = 0;

@@ -1,4 +1,4 @@
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 
 #include <cstdio>
 #include <set>

@@ -1,10 +1,10 @@
-#include "damaris/run/events.hpp"
+#include "damaris/ranks/events.hpp"
 
 #include <dlfcn.h>
 
 #include <algorithm>
 
-#include "damaris/run/failure.hpp"
+#include "damaris/ranks/failure.hpp"
 
 namespace tailrace::damaris {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <list>
 
-#include "damaris/run/events.hpp"
-#include "damaris/run/ranks.hpp"
+#include "damaris/ranks/events.hpp"
+#include "damaris/ranks/ranks.hpp"
 
 namespace tailrace::damaris {
 
@@ -34,7 +34,7 @@ class Signals {
 };
 
 // Runs actions on a dedicated rank until all clients that it hears from have stopped or died. Returns false if they
-// could not start.
+// could not start. On a dedicated node, the first rank hears from all clients, and the others from it.
 bool listen(Events& events, const Ranks& ranks);
 
 }  // namespace tailrace::damaris

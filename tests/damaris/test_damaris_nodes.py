@@ -1,0 +1,73 @@
+"""Dedicated nodes: their ranks run forwarders. Here so many ranks of one machine count as a node."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+
+import numpy as np
+import pytest
+import replay_runs as runs
+import test_damaris
+from tailrace.bench import mpis
+from tailrace.cli import forwarder
+
+try:
+    forwarder.find()
+except forwarder.Missing as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+
+def _environment(size: int) -> dict[str, str]:
+    return {**os.environ, "TAILRACE_DAMARIS_NODE_SIZE": str(size)}
+
+
+def _calls(rank: int) -> list[str]:
+    return ["set size i 2", f"move fields/t 0 {6 * rank},0",
+            *(line for step in range(3) for line in (f"write fields/t 0 d 30 {30 * rank + 500 * step}", "end"))]
+
+
+def test_clients_hand_over_to_a_dedicated_node(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """Two clients, and a node of two ranks that writes for them: the files are those of a run without it."""
+    description = runs.xml(test_damaris.FIELD, cores=0, nodes=1)
+    run = runs.replay(mpi, tmp_path, description, [_calls(rank) for rank in range(2)], cores=2,
+                      environment=_environment(2))
+    assert (run.start, run.finalize) == (runs.OK, runs.OK), run.output
+    assert run.codes == [[0] * 9] * 2, run.output
+    assert sorted(file.name for file in (tmp_path / "out").iterdir() if not file.name.startswith(".")) == [
+        f"sim_It{step}_Pr{rank}.h5" for step in range(3) for rank in range(2)]
+    for step in range(3):
+        for rank in range(2):
+            found = runs.contents(tmp_path / "out" / f"sim_It{step}_Pr{rank}.h5")
+            np.testing.assert_array_equal(found[f"fields/t/P{rank}"],
+                                          runs.counting((6, 5), 30 * rank + 500 * step, "float64"))
+    assert not list(pathlib.Path(tempfile.gettempdir()).glob("tailrace-damaris-*.key"))
+
+
+@pytest.mark.parametrize("mode", ["FilePerCore", "Collective"])
+def test_dedicated_cores_and_a_dedicated_node(mpi: mpis.Mpi, tmp_path: pathlib.Path, mode: str) -> None:
+    """The server of a node of three ranks hands over to a node of three; both file modes, with XDMF files."""
+    description = runs.xml(test_damaris.FIELD, mode=mode, cores=1, nodes=1).replace("NoIteration", "EveryIteration")
+    run = runs.replay(mpi, tmp_path, description, [_calls(rank) for rank in range(2)], cores=4,
+                      environment=_environment(3))
+    assert run.codes == [[0] * 9] * 2, run.output
+    end = "" if mode == "Collective" else "_Pr0"
+    assert sorted(file.name for file in (tmp_path / "out").glob("sim*")) == sorted(
+        ["sim.xmf", *(f"sim_It{step}{end}.{kind}" for step in range(3) for kind in ("h5", "xmf"))])
+    for step in range(3):
+        found = runs.contents(tmp_path / "out" / f"sim_It{step}{end}.h5")
+        whole = runs.counting((12, 5), 500 * step, "float64")
+        if mode == "Collective":
+            np.testing.assert_array_equal(found["fields/t"], whole)
+        else:
+            for rank in range(2):
+                np.testing.assert_array_equal(found[f"fields/t/P{rank}"], whole[6 * rank:6 * rank + 6])
+
+
+def test_too_few_nodes(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """No node would be left to compute: told at once."""
+    run = runs.replay(mpi, tmp_path, runs.xml(test_damaris.FIELD, cores=0, nodes=2), [_calls(0)], cores=3,
+                      environment=_environment(2))
+    assert '<dedicated nodes="2">: found 2 nodes, expected more' in run.output
+    assert run.codes == [[]]
