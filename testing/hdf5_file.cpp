@@ -156,8 +156,11 @@ Handle scale_of(hid_t dataset, size_t axis) {
 
 struct Hdf5File::State {
   Handle file;
+  // Returns true if it is a file of the format plain, which has one iteration.
+  bool is_plain() const { return H5Aexists(file.id(), "openPMD") == 0; }
   Handle dataset(int64_t iteration, const std::string& variable) const {
     Handle found;
+    if (is_plain()) return {H5Dopen2(file.id(), variable.c_str(), H5P_DEFAULT), H5Dclose};
     for (const char* group : {"meshes", "particles"}) {
       const std::string path = fmt::format("/data/{}/{}/{}", iteration, group, variable);
       if (!found.valid()) found = {H5Dopen2(file.id(), path.c_str(), H5P_DEFAULT), H5Dclose};
@@ -217,6 +220,7 @@ std::vector<uint64_t> Hdf5File::shape(int64_t iteration, const std::string& vari
 bool Hdf5File::has(int64_t iteration) const {
   const LibraryLock lock;
   const hid_t file = state_->file.id();
+  if (state_->is_plain()) return true;
   return H5Lexists(file, "/data", H5P_DEFAULT) > 0 &&
          H5Lexists(file, fmt::format("/data/{}", iteration).c_str(), H5P_DEFAULT) > 0;
 }
@@ -224,7 +228,7 @@ bool Hdf5File::has(int64_t iteration) const {
 std::vector<std::string> Hdf5File::variables(int64_t iteration) const {
   const LibraryLock lock;
   std::vector<std::string> names;
-  const std::string path = fmt::format("/data/{}", iteration);
+  const std::string path = state_->is_plain() ? "/" : fmt::format("/data/{}", iteration);
   const Handle group(H5Gopen2(state_->file.id(), path.c_str(), H5P_DEFAULT), H5Gclose);
   if (group.valid()) H5Ovisit3(group.id(), H5_INDEX_NAME, H5_ITER_INC, collect_dataset, &names, H5O_INFO_BASIC);
   std::sort(names.begin(), names.end());

@@ -40,7 +40,8 @@ std::string difference_of_array(const Hdf5File& file, int64_t iteration, const C
   if (!as.shared) shape[0] = bytes / bytes_of_length(layout, 1);
   if (file.shape(iteration, as.name) != shape) return "has another shape of '" + as.name + "'";
   const Variable& of = config.variables[variable];
-  if (of.record.of_particles) return "";
+  const bool has_grid = !of.record.of_particles && config.format.kind != FormatKind::plain;
+  if (!has_grid) return "";
   std::vector<double> origin = layout.origin;
   if (grids_move(config) && !layout.scalar) origin[0] = origin_of(iteration);
   const std::string record = of.record.vector ? as.name.substr(0, as.name.find('/')) : as.name;

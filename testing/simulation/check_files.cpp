@@ -27,6 +27,7 @@ class FileCheck {
     file_ = Hdf5File::open(disk.find(path_)->bytes);
     if (file_ == nullptr) fail("published", "is not a whole HDF5 file");
     if (!fate.config->has_file_each() && !file_->has(iteration)) path_.clear();
+    check_xdmf(disk);
   }
 
   bool there() const { return !path_.empty(); }
@@ -46,7 +47,8 @@ class FileCheck {
           difference_of_array(*file_, iteration_, *fate_.config, variable, as_of(variable), size);
       if (!array.empty()) return array;
     }
-    const std::string group = "/data/" + std::to_string(iteration_);
+    const bool plain = fate_.config->format.kind == FormatKind::plain;
+    const std::string group = plain ? "/" : "/data/" + std::to_string(iteration_);
     if (file_->texts(group, "tailraceSignals") != model.events) return "holds other signals";
     // A time has an effect if there is a block.
     const double time = model.blocks.empty() ? static_cast<double>(iteration_) : time_of(iteration_);
@@ -62,6 +64,16 @@ class FileCheck {
   StoredAs as_of(uint32_t number) const {
     const Variable& variable = fate_.config->variables[number];
     return stored_as(variable, fate_.config->layout_of(variable), FilePer::process, fate_.client);
+  }
+
+  // An XDMF file that has its name is whole, and refers to the file beside it.
+  void check_xdmf(const SimDisk& disk) const {
+    const auto found = disk.find(xdmf_name_of(path_));
+    if (found == nullptr) return;
+    const std::string text(reinterpret_cast<const char*>(found->bytes.data()), found->bytes.size());
+    if (!text.ends_with("</Xdmf>\n")) fail("published", "has an XDMF file that is not whole");
+    const bool refers = text.find(path_.substr(path_.rfind('/') + 1) + ":/") != std::string::npos;
+    if (text.find("Format=\"HDF\"") != std::string::npos && !refers) fail("published", "has another's XDMF file");
   }
 
   const Fate& fate_;
@@ -89,7 +101,10 @@ Allowed allowed(const Fate& fate, const IterationModel& iteration, bool recovere
     // a server died after the rename, it may have published a file without blocks, which the next server does not
     // know.
     const bool only_events = iteration.now.blocks.empty();
-    may.now = recovered || !fate.closed || only_events || fate.config->storage.durability == Durability::durable;
+    // The XDMF file gets its name last, and that may fail.
+    const bool xdmf_failed = fate.config->format.xdmf != XdmfIterations::none;
+    may.now = recovered || !fate.closed || only_events || xdmf_failed ||
+              fate.config->storage.durability == Durability::durable;
     return may;
   }
   may.now = true;

@@ -465,6 +465,7 @@ void ClientProgram::check_cause(const Fault& fault, const IterationModel& iterat
   for (const Cause& cause : faults_.causes) {
     if (fault.system_errno != 0 && cause.error != fault.system_errno) continue;
     if (cause.path.find(file) != std::string::npos) return;
+    if (cause.path.find(xdmf_name_of(file)) != std::string::npos) return;
     if (dropped && cause.path.ends_with(fmt::format("_{}.dropped", owner_))) return;
     const auto& paths = config_.storage.paths;
     if (durable && std::find(paths.begin(), paths.end(), cause.path) != paths.end()) return;

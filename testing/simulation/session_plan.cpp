@@ -301,6 +301,42 @@ void join_iterations(SplitDice dice, SessionPlan& plan) {
   for (HardFault& fault : plan.faults.hard) fault.path_contains = in_series(fault.path_contains, each);
 }
 
+// Plans files of the format plain, with XDMF files or without. Iterations have numbers of six digits: so the names
+// are those by which recovery knows the files of a killed client.
+void make_plain(SplitDice dice, SessionPlan& plan) {
+  constexpr int64_t kFirst = 100'000;
+  const Config& first = plan.phases[0].clients[0].config;
+  if (first.shares_files() || !first.has_file_each() || first.has_particles() || !dice.chance(20)) return;
+  const XdmfIterations xdmf = dice.chance(50) ? XdmfIterations::every : XdmfIterations::none;
+  const auto allow_for_xdmf = [xdmf](uint64_t& descriptors) {
+    const bool limited = descriptors < UINT32_MAX;
+    if (limited && xdmf != XdmfIterations::none) descriptors *= 2;
+  };
+  for (PhasePlan& phase : plan.phases) {
+    if (phase.node) allow_for_xdmf(phase.node->storage.descriptors);
+    for (ClientPlan& client : phase.clients) {
+      allow_for_xdmf(client.storage.descriptors);
+      client.first_iteration += kFirst;
+      client.config.format.kind = FormatKind::plain;
+      client.config.format.file = client.config.name + "_c{client}_{iteration}.h5";
+      client.config.format.xdmf = xdmf;
+      client.config.format.dimension_scales = false;
+      for (Variable& variable : client.config.variables) {
+        variable.dataset = variable.name;
+        variable.record.vector = false;
+      }
+    }
+  }
+  for (HardFault& fault : plan.faults.hard) {
+    std::smatch match;
+    const std::string path = fault.path_contains;
+    if (!std::regex_search(path, match, std::regex("(_c[0-9]+)_([0-9]+)\\.h5"))) continue;
+    const int64_t number = std::stoll(match[2]) + kFirst;
+    fault.path_contains =
+        fmt::format("{}{}_{}.h5{}", match.prefix().str(), match.str(1), number, match.suffix().str());
+  }
+}
+
 // Adds raw files that all clients of a server share; in place `thread` a server has one client.
 void add_raw_files(SplitDice dice, SessionPlan& plan, bool core, const Without& without) {
   if (!dice.chance(40)) return;
@@ -404,6 +440,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   if (plan.phases[0].clients[0].config.shares_files() && !without.strangers) add_strangers(seed, plan);
   limit_iterations(SplitDice(seed, "iterations"), plan, without);
   if (!without.iterations) join_iterations(SplitDice(seed, "files of several iterations"), plan);
+  make_plain(SplitDice(seed, "format plain"), plan);
   if (!without.raw_files) add_raw_files(SplitDice(seed, "raw files", core ? 1 : 0), plan, core, without);
   limit_rates(SplitDice(seed, "rates"), plan);
   hold_large_grids(plan);

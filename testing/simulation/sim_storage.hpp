@@ -86,7 +86,7 @@ class SimStorage final : public Storage, public FileSystem {
   // Returns the number of bounded descriptors that a file takes: those of unfinished iterations. Others are few, and
   // open for a moment.
   static uint64_t descriptors_of(const std::string& path) {
-    return path.ends_with(".h5.part") ? kDescriptorsPerIteration : 0;
+    return path.ends_with(".h5.part") || path.ends_with(".xmf.part") ? kDescriptorsPerIteration : 0;
   }
   struct Slot {
     bool used = false;

@@ -232,7 +232,8 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   return plan;
 }
 
-// The XDMF file gets its name after the file to which it refers.
+// The XDMF file is written before anything has a name, since that may fail, and gets its name after the file to which
+// it refers.
 void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record) {
   std::vector<XdmfDataset> datasets;
   for (const auto& [name, dataset] : record.plan->datasets()) {
@@ -245,7 +246,8 @@ void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, const Record
   const std::string text = xdmf_text(xdmf_grids_.describe(iteration, record.plan->time(iteration), file, datasets));
   const auto bytes = std::as_bytes(std::span(text));
   using Kind = PublicationStep::Kind;
-  plan.steps.push_back({Kind::write, 1, false, {{0, std::vector<std::byte>(bytes.begin(), bytes.end())}}});
+  PublicationStep write{Kind::write, 1, false, {{0, std::vector<std::byte>(bytes.begin(), bytes.end())}}};
+  plan.steps.insert(plan.steps.begin(), std::move(write));
   plan.steps.push_back({Kind::publish, 1, true, {}});
 }
 
