@@ -334,13 +334,16 @@ void SimStorage::decide(Slot& slot, const File& file) {
 }
 
 // A direct transfer that ends early ends at a sector, one through the page cache at an aligned word. Another client
-// may write before its continuation, and in the model (RawFileModel) no word comes from two writes.
+// may write before its continuation, and in the model (RawFileModel) no word comes from two writes. A transfer inside
+// one sector is carried out whole, as file systems do that copy page by page: files of several iterations rely on it.
 uint64_t SimStorage::shortened(const Slot& slot) {
   if (slot.length == 0) return 0;
   const uint64_t unit = slot.transfer.direct ? kSector : kWord;
   const uint64_t first = slot.extent.offset / unit;  // whole units before it
   const uint64_t ends = (slot.extent.offset + slot.length - 1) / unit - first;
-  return ends == 0 ? slot.length : unit * (first + dice_.between(1, ends)) - slot.extent.offset;
+  const uint64_t end = ends == 0 ? 0 : unit * (first + dice_.between(1, ends));
+  const bool in_one_sector = slot.extent.offset / kSector == (slot.extent.offset + slot.length - 1) / kSector;
+  return ends == 0 || in_one_sector ? slot.length : end - slot.extent.offset;
 }
 
 void SimStorage::fit_into_disk(Slot& slot, const File& file) {

@@ -165,6 +165,17 @@ static void replay(const char* directory) {
   fclose(codes);
 }
 
+/* Sets parameters before the start: those of the lines "set …" in before.N, N being the rank. */
+static void prepare(const char* directory) {
+  char path[1024], line[1024];
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  snprintf(path, sizeof path, "%s/before.%d", directory, rank);
+  FILE* calls = fopen(path, "r");
+  while (calls != NULL && fgets(line, sizeof line, calls) != NULL) carry_out(line, MPI_COMM_NULL);
+  if (calls != NULL) fclose(calls);
+}
+
 static void bound(const char* event, int32_t source, int32_t iteration, const char* arguments) {
   const char* path = getenv("REPLAY_EVENTS");
   FILE* to = path == NULL ? NULL : fopen(path, "a");
@@ -178,6 +189,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int code = damaris_initialize(argv[1], MPI_COMM_WORLD);
   if (code == DAMARIS_OK) code = damaris_bind("bound", bound);
+  if (code == DAMARIS_OK) prepare(argv[2]);
   if (code == DAMARIS_OK) code = damaris_start(&is_client);
   const int started = code;
   if ((code == DAMARIS_OK || code == DAMARIS_NO_SERVER) && is_client) replay(argv[2]);

@@ -133,6 +133,20 @@ def test_memory_of_the_buffer(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
                                   runs.counting((1000,), 59, "float64"))
 
 
+def test_a_client_with_larger_blocks(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """It gets room for its block, though that is more than its part of the buffer."""
+    data = """\
+    <parameter name="n" type="int" value="1000"/><layout name="l" type="double" dimensions="n"/>
+    <variable name="x" layout="l" store="store"/>"""
+    (tmp_path / "before.1").write_text("set n i 600000\n")
+    calls = [["write x 0 d 1000 0", "end"], ["write x 0 d 600000 5", "end", "write x 0 d 600000 6", "end"]]
+    calls[0] += ["write x 0 d 1000 1", "end"]
+    run = runs.replay(mpi, tmp_path, runs.xml(data, buffer=6 << 20), calls)
+    assert run.codes == [[0] * 5] * 2, run.output
+    found = runs.contents(tmp_path / "out" / "sim_It1_Pr0.h5")
+    np.testing.assert_array_equal(found["x/P1"], runs.counting((600000,), 6, "float64"))
+
+
 def test_variables_that_do_not_vary(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     """A mesh is stored once; enabled, store and frequency decide what else is."""
     data = """\

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
+import signal
 import tempfile
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -71,3 +75,37 @@ def test_too_few_nodes(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
                       environment=_environment(2))
     assert '<dedicated nodes="2">: found 2 nodes, expected more' in run.output
     assert run.codes == [[]]
+
+
+def test_a_forwarder_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """The clients write what follows themselves, and lose nothing."""
+    calls = [[*_calls(rank)[:4], f"wait go.{rank}", *_calls(rank)[4:]] for rank in range(2)]
+    killed: list[int] = []
+    killer = threading.Thread(target=_kill_the_forwarder, args=(tmp_path, killed))
+    killer.start()
+    run = runs.replay(mpi, tmp_path, runs.xml(test_damaris.FIELD, cores=0, nodes=1), calls, cores=2,
+                      environment=_environment(2))
+    killer.join()
+    assert len(killed) == 1
+    assert run.codes == [[0] * 10] * 2, run.output
+    for step in range(3):
+        for rank in range(2):
+            found = runs.contents(tmp_path / "out" / f"sim_It{step}_Pr{rank}.h5")
+            np.testing.assert_array_equal(found[f"fields/t/P{rank}"],
+                                          runs.counting((6, 5), 30 * rank + 500 * step, "float64"))
+
+
+def _kill_the_forwarder(directory: pathlib.Path, killed: list[int]) -> None:
+    """Kills the one that works in this directory, when both clients have got to their wait."""
+    limit = time.monotonic() + 60
+    while not all((directory / "out" / f"sim_It0_Pr{rank}.h5").exists() for rank in range(2)):
+        assert time.monotonic() < limit
+        os.sched_yield()
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            ours = (process / "cwd").resolve() == directory.resolve()
+            if ours and (process / "comm").read_text().startswith("tailrace-forwar"):
+                os.kill(int(process.name), signal.SIGKILL)
+                killed.append(int(process.name))
+    for rank in range(2):
+        (directory / f"go.{rank}").touch()

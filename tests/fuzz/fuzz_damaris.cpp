@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const size_t store : damaris::stores_in_use(model)) {
       require_accepted(model, store, true);
       require_accepted(model, store, false);
-      (void)damaris::largest_block(model, store);
+      (void)damaris::largest_block(model, store, damaris::at_start(model));
     }
   } catch (const damaris::Error& error) {
     const std::string message = error.what();

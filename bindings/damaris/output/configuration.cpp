@@ -259,13 +259,13 @@ std::string yaml_text(const std::string& text) {
   return result + "\"";
 }
 
-uint64_t largest_block(const Model& model, size_t store) {
+uint64_t largest_block(const Model& model, size_t store, const Expression::Lookup& lookup) {
   uint64_t largest = 0;
   for (const Variable& variable : model.variables) {
     if (variable.store != store) continue;
     const Layout& layout = model.layouts[variable.layout];
     try {
-      const BlockShape shape = shape_of(layout, at_start(model));
+      const BlockShape shape = shape_of(layout, lookup);
       largest = std::max(largest, shape.elements_inside() * size_of(layout.type));
     } catch (const ExpressionError&) {
       // The program sets its parameters later.

@@ -63,8 +63,8 @@ std::string configuration_of(const Model& model, const Outlet& outlet);
 // Returns the directory in which a store writes, and the beginning of the names there.
 std::array<std::string, 2> place_of(const Store& store);
 
-// Returns the largest block of the store, in bytes, at the start; 0 if that is not known.
-uint64_t largest_block(const Model& model, size_t store);
+// Returns the largest block of the store, in bytes, with these values of parameters; 0 if that is not known.
+uint64_t largest_block(const Model& model, size_t store, const Expression::Lookup& lookup);
 
 // Returns the text as a string of YAML.
 std::string yaml_text(const std::string& text);

@@ -21,17 +21,19 @@ constexpr uint64_t kPage = 4096;
 constexpr double kPatience = 120;  // seconds without any progress
 
 // The buffer is that of a node; its clients have equal parts, but each has room for the largest block.
-uint64_t budget_of(const Model& model, const Ranks& ranks, size_t store, size_t stores) {
+uint64_t budget_of(const Model& model, const Ranks& ranks, size_t store, size_t stores,
+                   const Expression::Lookup& lookup) {
   const uint64_t buffer = model.architecture.buffer;
   const uint64_t part = buffer / static_cast<uint64_t>(ranks.clients_of_node()) / stores;
-  const uint64_t largest = std::min(largest_block(model, store), buffer);
+  const uint64_t largest = std::min(largest_block(model, store, lookup), buffer);
   const uint64_t room = (largest + kPage) / kPage * kPage + kLeastBudget;
   return std::max({part, kLeastBudget, largest > part ? room : uint64_t{0}});
 }
 
 }  // namespace
 
-std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on) {
+std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on,
+                               const Expression::Lookup& lookup) {
   const std::vector<size_t> stores = stores_in_use(model);
   std::vector<Outlet> outlets;
   for (const size_t store : stores) {
@@ -48,7 +50,7 @@ std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const For
     outlet.servers = std::to_string(std::max(1, ranks.servers()));
     outlet.clients = std::to_string(collective ? ranks.clients() : ranks.clients_of_server());
     if (!collective) outlet.cpus = ranks.server_cpus();
-    outlet.budget = budget_of(model, ranks, store, stores.size());
+    outlet.budget = budget_of(model, ranks, store, stores.size(), lookup);
     outlet.patience = kPatience;
     outlet.empty_at_first = true;
     outlet.goes_on = goes_on;

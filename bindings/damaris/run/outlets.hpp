@@ -13,8 +13,10 @@
 namespace tailrace::damaris {
 
 // Returns an outlet for each store in use. Throws Failure if a store cannot be written by these ranks. `goes_on`:
-// the program has started before. `forwarding`: nullptr if there are no dedicated nodes.
-std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on);
+// the program has started before. `forwarding`: nullptr if there are no dedicated nodes. `lookup`: the values of
+// parameters in this process, by which a client gets room for its blocks.
+std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on,
+                               const Expression::Lookup& lookup);
 
 // Returns the outlet from which scripts get their data; none if there are none, or no dedicated cores to run them.
 // `run` differs from run to run.

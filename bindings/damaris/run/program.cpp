@@ -132,7 +132,7 @@ void Program::serve() {
     (void)listen(events_, ranks_);
     return;
   }
-  std::vector<Outlet> outlets = outlets_of(model_, ranks_, forwarding_.get(), started_before_);
+  std::vector<Outlet> outlets = outlets_of(model_, ranks_, forwarding_.get(), started_before_, present());
   const auto others = std::remove_if(outlets.begin(), outlets.end(),
                                      [this](const Outlet& outlet) { return !is_served(model_, outlet, ranks_); });
   outlets.erase(others, outlets.end());
@@ -156,7 +156,7 @@ void Program::open_clients() {
   if (!ranks_.has_servers() && ranks_.number() == 0 && !started_before_) remove_xdmf_series(model_);
   if (ranks_.has_servers()) MPI_Barrier(ranks_.all());  // the servers are ready
   try {
-    for (const Outlet& outlet : outlets_of(model_, ranks_, forwarding_.get(), started_before_)) {
+    for (const Outlet& outlet : outlets_of(model_, ranks_, forwarding_.get(), started_before_, present())) {
       clients_.push_back(std::make_unique<StoreClient>(model_, outlet, ranks_.number()));
     }
     if (const auto outlet = script_outlet_of(model_, ranks_, run_)) {

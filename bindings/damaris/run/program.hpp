@@ -63,6 +63,9 @@ class Program {
   Slot& slot_of(const std::string& variable, int32_t block);
   bool is_due(const Slot& slot) const;
   void need_client() const;
+  Expression::Lookup present() const {
+    return [this](const std::string& name) { return parameters_.integer(name); };
+  }
   void open_clients();
   void serve();
   // Returns true if ranks or nodes are dedicated to writing.
