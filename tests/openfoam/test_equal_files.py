@@ -60,8 +60,15 @@ def assert_equal(plain, carried):
     assert [name for name in expected if expected[name] != found[name]] == []
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("case", cases.ALL)
+# Each case in two ways or more, and each way with a case or more; all of them in make test-slow.
+QUICK = {("pitzDaily", "ascii"), ("pitzDaily", "binary"), ("pitzDaily", "decomposed"), ("obliqueShock", "ascii"),
+         ("obliqueShock", "decomposed_core"), ("movingCone", "ascii"), ("movingCone", "compressed"),
+         ("parcelInBox", "ascii"), ("parcelInBox", "decomposed")}
+ALL = [pytest.param(case, way, marks=[] if (case, way) in QUICK else pytest.mark.slow)
+       for case in cases.ALL for way in WAYS]
+
+
+@pytest.mark.parametrize(("case", "way"), ALL)
 def test_files_are_equal(tmp_path, runtime_directory, case, way):
     plain, carried = run_both(tmp_path, cases.ALL[case], WAYS[way])
     folder = carried / "processor1" if WAYS[way].ranks > 1 else carried
