@@ -128,7 +128,7 @@ def test_inspect_of_a_foreign_hdf5_file(run, tmp_path):
     with h5py.File(tmp_path / "foreign.h5", "w") as file:
         file["x"] = np.zeros(3)
     code, _, message = run("inspect", tmp_path / "foreign.h5")
-    assert code == 1 and "not an openPMD" in message
+    assert code == 1 and "neither an openPMD one" in message
 
 
 def test_recover(run, out):
