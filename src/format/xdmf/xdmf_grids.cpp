@@ -84,13 +84,14 @@ struct XdmfGrids::Sorted {
 XdmfGrids::XdmfGrids(const Config& config) : config_(config) {
   for (const XdmfMesh& mesh : config.format.meshes) {
     for (const uint32_t one : mesh.variables) mesh_of_[one] = &mesh;
-    for (const uint32_t one : mesh.coordinates) is_coordinate_[one] = true;
+    for (const uint32_t one : mesh.coordinates) are_coordinates_.insert(one);
   }
 }
 
 void XdmfGrids::note(const std::string& file, const std::vector<XdmfDataset>& datasets) {
   for (const XdmfDataset& one : datasets) {
-    if (is_coordinate_.contains(one.variable)) coordinates_[one.name] = {file, one.name, one.block->type, one.shape};
+    if (are_coordinates_.contains(one.variable))
+      coordinates_[one.name] = {file, one.name, one.block->type, one.shape};
   }
 }
 
@@ -101,7 +102,7 @@ XdmfIteration XdmfGrids::describe(int64_t number, double time, const std::string
   for (const XdmfDataset& one : datasets) {
     const Variable& variable = config_.variables[one.variable];
     const auto mesh = mesh_of_.find(one.variable);
-    const bool is_coordinate = mesh == mesh_of_.end() && is_coordinate_.contains(one.variable);
+    const bool is_coordinate = mesh == mesh_of_.end() && are_coordinates_.contains(one.variable);
     if (variable.xdmf == XdmfCenter::off || is_coordinate || product(one.shape) == 0) continue;
     const auto [shown, whose] = names_of(variable.dataset, one.client);
     const XdmfField field{shown, variable.xdmf == XdmfCenter::cell, {file, one.name, one.block->type, one.shape}};

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,7 @@ class XdmfGrids {
 
   const Config& config_;
   std::map<uint32_t, const XdmfMesh*> mesh_of_;  // by variable
-  std::map<uint32_t, bool> is_coordinate_;       // likewise
+  std::set<uint32_t> are_coordinates_;           // variables
   std::map<std::string, XdmfData> coordinates_;  // the latest ones, by dataset
 };
 

@@ -132,12 +132,6 @@ class Text {
 
 }  // namespace
 
-uint64_t XdmfData::elements() const {
-  uint64_t elements = 1;
-  for (const uint64_t extent : shape) elements *= extent;
-  return elements;
-}
-
 bool is_in_xdmf(ElementType type) { return number_type(type).name != nullptr; }
 
 std::string xdmf_text(const XdmfIteration& iteration) { return Text().write(iteration); }

@@ -18,8 +18,6 @@ struct XdmfData {
   std::string dataset;
   ElementType type = ElementType::float64;
   std::vector<uint64_t> shape;
-
-  uint64_t elements() const;
 };
 
 struct XdmfField {
