@@ -122,9 +122,9 @@ Foam::Ostream& ObjectStream::writeRaw(const char* bytes, std::streamsize count) 
 
 bool ObjectStream::endRawWrite() {
   if (!lists_.gathers()) return OSstream::endRawWrite();
-  const bool whole = lists_.record_gathered(precision());
+  if (!lists_.record_gathered(precision())) setBad();  // the object reports that when it checks the stream
   end_list();
-  return whole;
+  return good();
 }
 
 void ObjectStream::endl() { write('\n'); }
