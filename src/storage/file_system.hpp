@@ -28,14 +28,15 @@ struct Opened {
 };
 
 enum class OpenMode {
-  create,    // a new empty file, which replaces any existing one; read and write
-  fresh,     // a new file under a name of tailrace's own: never through a link, nor into an existing file
-  own,       // an existing file of this user under such a name, unchanged; read and write
-  own_read,  // the same, read only
-  edit,      // an existing file, unchanged; read and write
-  update,    // like edit, or a new empty file if there is none; never through a symbolic link
-  read,      // an existing regular file, so that opening a pipe without a writer does not wait
-  directory  // an existing directory, for sync
+  create,     // a new empty file, which replaces any existing one; read and write
+  fresh,      // a new file under a name of tailrace's own: never through a link, nor into an existing file
+  own,        // an existing file of this user under such a name, unchanged; read and write
+  own_read,   // the same, read only
+  edit,       // an existing file, unchanged; read and write
+  update,     // like edit, or a new empty file if there is none; never through a symbolic link
+  read,       // an existing regular file, so that opening a pipe without a writer does not wait
+  directory,  // an existing directory, for sync
+  own_or_new  // like own, or a new empty file if there is none: several nodes may open it at once
 };
 
 // Facts about a name. Symbolic links are not followed and count as neither file nor directory.

@@ -66,7 +66,7 @@ Result<Opened> SimStorage::open(const std::string& path, OpenMode mode, uint32_t
   world_.story().tell("{}: {} '{}'", name_, operation, path);
   if (mode == OpenMode::directory) return Opened{put({path, mode, nullptr, 0})};
   InodePointer inode = creates ? disk_.create(path) : disk_.find(path);
-  if (inode == nullptr && mode == OpenMode::update) inode = disk_.create(path);
+  if (inode == nullptr && (mode == OpenMode::update || mode == OpenMode::own_or_new)) inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
   return Opened{put({path, mode, inode, 0}), options_.stripes};
 }

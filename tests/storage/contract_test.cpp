@@ -276,6 +276,17 @@ TEST_P(StorageContract, AnOwnFileIsThereAndIsKept) {
   EXPECT_EQ(transfer(Kind::read, open("own", OpenMode::own), 0, bytes), 4);
 }
 
+TEST_P(StorageContract, SeveralOpenAnOwnFileWhichTheFirstOneMakes) {
+  std::vector<std::byte> bytes(4, std::byte{1});
+  const FileHandle first = open("joint", OpenMode::own_or_new);
+  const FileHandle second = open("joint", OpenMode::own_or_new);
+  EXPECT_EQ(transfer(Kind::write, first, 0, bytes), 4);
+  EXPECT_EQ(transfer(Kind::write, second, 4, bytes), 4);
+  storage_->files().close(first);
+  EXPECT_EQ(storage_->files().stat(directory_ / "joint").value().size, 8u);
+  EXPECT_TRUE(storage_->files().rename(second, directory_ / "whole", false).ok());
+}
+
 TEST_P(StorageContract, NothingIsWrittenThroughALinkUnderANameOfOurs) {
   if (GetParam() == "memory") GTEST_SKIP() << "there are no links in memory";
   const std::string victim = directory_ / "victim";
@@ -284,7 +295,7 @@ TEST_P(StorageContract, NothingIsWrittenThroughALinkUnderANameOfOurs) {
   ASSERT_EQ(transfer(Kind::write, file, 0, bytes), 4);
   ASSERT_EQ(::symlink(victim.c_str(), (directory_ / "link").c_str()), 0);
   ASSERT_EQ(::symlink((directory_ / "nothing").c_str(), (directory_ / "dangling").c_str()), 0);
-  for (const OpenMode mode : {OpenMode::fresh, OpenMode::own}) {
+  for (const OpenMode mode : {OpenMode::fresh, OpenMode::own, OpenMode::own_or_new}) {
     expect_errno(storage_->files().open(directory_ / "link", mode, 0).status(), ELOOP);
     expect_errno(storage_->files().open(directory_ / "dangling", mode, 0).status(), ELOOP);
   }

@@ -461,8 +461,9 @@ TEST(StripedCrash, ARenameLeavesTheOldFileOrTheNewOne) {
 TEST(StripedCrash, AFileIsMadeWholeOrNot) {
   std::mt19937_64 random(test_seed());
   const Bytes old = random_bytes(40'000, random);
-  for (const OpenMode mode : {OpenMode::create, OpenMode::fresh, OpenMode::update}) {
-    const std::string path = mode == OpenMode::update ? "d0/another" : "d0/name";
+  for (const OpenMode mode : {OpenMode::create, OpenMode::fresh, OpenMode::update, OpenMode::own_or_new}) {
+    const bool keeps = mode == OpenMode::update || mode == OpenMode::own_or_new;
+    const std::string path = keeps ? "d0/another" : "d0/name";
     for_each_death(
         [&](StripedRig& rig) {
           const auto storage = rig.open();
@@ -474,7 +475,7 @@ TEST(StripedCrash, AFileIsMadeWholeOrNot) {
           if (succeeded) {
             ASSERT_TRUE(now.has_value());
             EXPECT_TRUE(now->empty());
-          } else if (mode == OpenMode::update) {
+          } else if (keeps) {
             EXPECT_FALSE(now && !now->empty());
             EXPECT_EQ(bytes_at(storage.files(), "d0/name"), old);
           } else {

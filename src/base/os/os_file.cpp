@@ -55,6 +55,7 @@ Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode) {
     case OsFile::Mode::fresh: return make_own_file(path, 0666);
     case OsFile::Mode::own: return open_own_file(path, O_RDWR);
     case OsFile::Mode::own_read: return open_own_file(path, O_RDONLY);
+    case OsFile::Mode::own_or_new: return open_own_file(path, O_RDWR | O_CREAT, 0666);
     case OsFile::Mode::edit: return open_by(path, O_RDWR);
     case OsFile::Mode::update: return open_by(path, O_RDWR | O_CREAT | O_NOFOLLOW);
     case OsFile::Mode::read: return open_to_read(path);

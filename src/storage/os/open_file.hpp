@@ -26,6 +26,7 @@ struct OpenFile {
     if (mode == OpenMode::fresh) os_mode = OsFile::Mode::fresh;
     if (mode == OpenMode::own) os_mode = OsFile::Mode::own;
     if (mode == OpenMode::own_read) os_mode = OsFile::Mode::own_read;
+    if (mode == OpenMode::own_or_new) os_mode = OsFile::Mode::own_or_new;
     if (mode == OpenMode::edit) os_mode = OsFile::Mode::edit;
     if (mode == OpenMode::update) os_mode = OsFile::Mode::update;
     if (mode == OpenMode::read) os_mode = OsFile::Mode::read;

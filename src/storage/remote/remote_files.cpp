@@ -19,7 +19,8 @@ std::string absolute(const std::string& path) {
 // Returns the mode that opens a file again which was opened with `mode`.
 OpenMode again(OpenMode mode) {
   switch (mode) {
-    case OpenMode::fresh: return OpenMode::own;
+    case OpenMode::fresh:
+    case OpenMode::own_or_new: return OpenMode::own;
     case OpenMode::create:
     case OpenMode::update: return OpenMode::edit;
     case OpenMode::own:

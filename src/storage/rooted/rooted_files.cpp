@@ -45,6 +45,7 @@ bool names_the_last(OpenMode mode) {
     case OpenMode::fresh:
     case OpenMode::own:
     case OpenMode::own_read:
+    case OpenMode::own_or_new:
     case OpenMode::update: return true;
     case OpenMode::edit:
     case OpenMode::read:

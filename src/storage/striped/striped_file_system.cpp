@@ -9,12 +9,16 @@
 namespace tailrace::impl {
 namespace {
 
-bool may_make(OpenMode mode) {
-  return mode == OpenMode::create || mode == OpenMode::fresh || mode == OpenMode::update;
-}
+// Returns true if the mode makes a file only where there is none.
+bool keeps(OpenMode mode) { return mode == OpenMode::update || mode == OpenMode::own_or_new; }
+
+bool may_make(OpenMode mode) { return mode == OpenMode::create || mode == OpenMode::fresh || keeps(mode); }
 
 // Returns the mode that opens an object beside object 0.
-OpenMode mode_of_others(OpenMode mode) { return mode == OpenMode::update ? OpenMode::edit : mode; }
+OpenMode mode_of_others(OpenMode mode) {
+  if (mode == OpenMode::own_or_new) return OpenMode::own;
+  return mode == OpenMode::update ? OpenMode::edit : mode;
+}
 
 // ENOENT would say that there is no such file.
 Status no_object(const char* operation, const std::string& path, uint32_t index, const std::string& object,
@@ -64,7 +68,7 @@ Result<Opened> StripedFileSystem::open(const std::string& path, OpenMode mode, u
 
 // Opens a file that is there, or makes a plain one.
 Result<Opened> StripedFileSystem::open_file(const std::string& path, OpenMode mode, uint32_t device) {
-  const bool empties = may_make(mode) && mode != OpenMode::update;
+  const bool empties = may_make(mode) && !keeps(mode);
   const std::optional<ObjectHead> replaced = empties ? names_.head_of_sole_name(path) : std::nullopt;
   Result<Opened> opened = inner_.open(path, mode, device);
   if (!opened.ok()) return opened.status();
@@ -136,7 +140,7 @@ Result<Opened> StripedFileSystem::open_objects(StripedFile file, const ObjectHea
 // Makes a striped file. It gets its name when all of its objects are there. Returns none if there is a file of that
 // name that must not be replaced.
 Result<std::optional<Opened>> StripedFileSystem::make(const std::string& path, OpenMode mode) {
-  const bool replaces = mode != OpenMode::update;
+  const bool replaces = !keeps(mode);
   const Result<NameFacts> there = inner_.stat(path);
   if (there.ok() && !(replaces && there.value().own)) return std::optional<Opened>();
   const std::optional<ObjectHead> replaced = there.ok() ? names_.head_of_sole_name(path) : std::nullopt;
