@@ -158,22 +158,53 @@ bool ends_as_files_do(std::string_view name) {
          (name.substr(0, last + 1).ends_with("_c") || name.substr(0, last + 1).ends_with("_n"));
 }
 
-// One server writes the files of a job, and their name has no number.
+// The name of a job's files has no number. Only in the plain format can several nodes write them.
 void check_file_per_job(const YamlValue& top, const Config& config) {
-  if (config.storage.file_per != FilePer::job || !top.trusts({"place", "name"})) return;
+  if (config.storage.file_per != FilePer::job || !top.trusts({"place", "name", "format"})) return;
   const auto place = top.find("place");
   const auto node = place ? place->find("node") : std::nullopt;
   const auto nodes = place ? place->find("nodes") : std::nullopt;
   const auto name = top.find("name");
-  if (node && config.place.node != 0) {
-    node->fault(fmt::format("{} with storage.file_per: job", config.place.node),
-                "0: the clients of the job have one server; file_per: node is for several");
-  } else if (nodes && config.place.nodes != 1) {
-    nodes->fault(fmt::format("{} with storage.file_per: job", config.place.nodes),
-                 "1: the clients of the job have one server; file_per: node is for several");
+  const bool plain = config.format.kind == FormatKind::plain;
+  constexpr std::string_view one_node = ": several nodes need format.kind: plain, or file_per: node";
+  if (node && config.place.node != 0 && config.place.nodes == 1) {
+    node->fault(fmt::format("{} with storage.file_per: job, and no place.nodes", config.place.node),
+                "0, or place.nodes: how many nodes the job has");
+  } else if (nodes && config.nodes_share_files() && !plain) {
+    nodes->fault(fmt::format("{} with storage.file_per: job", config.place.nodes), fmt::format("1{}", one_node));
   } else if (name && ends_as_files_do(config.name)) {
     name->fault(fmt::format("'{}' with storage.file_per: job", config.name),
                 "a name that does not end as those of files of clients (_c0) and nodes (_n0) do");
+  }
+}
+
+// Each node must know where the arrays lie in a file that several nodes write, and none may lack: nobody could tell
+// the others.
+void check_nodes_share_files(const YamlValue& top, const Config& config) {
+  if (!config.nodes_share_files()) return;
+  if (!top.trusts({"place", "storage", "format", "memory", "layouts", "variables", "actions"})) return;
+  constexpr std::string_view with = " with files that several nodes write (storage.file_per: job)";
+  const auto memory = top.find("memory");
+  const auto full = memory ? memory->find("when_full") : std::nullopt;
+  if (full && config.memory.when_full == WhenFull::drop) full->fault(fmt::format("drop{}", with), "block or sync");
+  const auto missing = top.find("place")->find("on_missing");
+  if (missing && config.place.on_missing == OnMissing::keep) missing->fault(fmt::format("keep{}", with), "publish");
+  const auto drops = [](const Action& action) { return action.run == Action::Run::drop; };
+  if (std::any_of(config.actions.begin(), config.actions.end(), drops)) {
+    top.find("actions")->fault(fmt::format("an action 'drop'{}", with), "none");
+  }
+  const auto variables = top.find("variables");
+  for (const Variable& variable : config.variables) {
+    const Layout& layout = config.layout_of(variable);
+    const std::vector<int32_t>& sources = layout.sources.global_shape;
+    const auto is_set = [](int32_t source) { return source != kNoParameter; };
+    const auto entry = variables->find(variable.name);
+    if (has_client(variable.dataset)) {
+      entry->fault_at_key(fmt::format("a dataset with '{{client}}'{}", with), "a dataset of all clients");
+    } else if (std::any_of(sources.begin(), sources.end(), is_set)) {
+      entry->fault_at_key(fmt::format("a global shape with a parameter{}", with),
+                          fmt::format("numbers in 'global' of the layout '{}'", layout.name));
+    }
   }
 }
 
@@ -467,6 +498,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (particles) read_particles(*particles, config);
   if (const auto actions = top.find("actions")) read_actions(*actions, config);
   if (const auto python = top.find("python")) read_python(*python, config);
+  check_nodes_share_files(top, config);
   check_sync(top, config);
 }
 

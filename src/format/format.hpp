@@ -29,6 +29,7 @@ struct FileNames {
   std::string final_path;
   std::string directory;
   uint32_t device = 0;
+  bool joint = false;  // other nodes write it, too: this one neither empties, publishes nor removes it
 
   bool is_published() const { return temporary == final_path; }
 };
@@ -75,6 +76,12 @@ struct PublicationStep {
 // of it. The plan publishes or closes every file of the iteration.
 struct PublicationPlan {
   std::vector<PublicationStep> steps;
+};
+
+// A file that several nodes have written, and the plan that makes it whole and visible.
+struct JointPublication {
+  std::vector<FileNames> files;  // by the plan's numbers; the first one is there
+  PublicationPlan plan;
 };
 
 // The destination of bytes: a file of the iteration, by its number in Format::files, and extents in it.
@@ -159,6 +166,14 @@ class Format {
   virtual void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) = 0;
   // Ends the iteration, which has begun. Returns the plan that publishes it.
   virtual Result<PublicationPlan> finish(int64_t iteration) = 0;
+  // Begins an iteration of which no block has come, if it takes a file all the same. Returns true if it has begun.
+  virtual bool begin_empty(int64_t) { return false; }
+  // If several nodes write the iteration's file: returns its completion, if all of them have carried out their plans
+  // and none has completed it yet. Reads what they have left beside the file. Two nodes may both get it: they make
+  // the same file, and one of them fails to publish it.
+  virtual Result<std::optional<JointPublication>> complete(int64_t) { return std::optional<JointPublication>(); }
+  // Returns true if such a file is complete, and removes what was left beside it.
+  virtual bool is_complete(int64_t) { return false; }
   // Notes that the plan of a finished iteration has ended: that it was carried out, or that it failed.
   virtual void ended(int64_t iteration, bool published) = 0;
   // Forgets the iteration's files, whether or not it has begun.

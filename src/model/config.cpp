@@ -105,6 +105,11 @@ std::string series_of(const Config& config, int client) {
   TAILRACE_ASSERT(false);
 }
 
+std::string shared_writer_of(const Config& config) {
+  const bool alone = config.storage.file_per == FilePer::job && !config.nodes_share_files();
+  return alone ? "job" : "n" + std::to_string(config.place.node);
+}
+
 const char* name_of(Compressor compressor) {
   switch (compressor) {
     case Compressor::none: return "none";

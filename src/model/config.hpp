@@ -319,6 +319,8 @@ struct Config {
   }
   // Returns true if the blocks of several clients share files.
   bool shares_files() const { return storage.file_per != FilePer::process; }
+  // Returns true if several nodes write each file together.
+  bool nodes_share_files() const { return storage.file_per == FilePer::job && place.nodes > 1; }
   // Returns true if each iteration has a file of its own.
   bool has_file_each() const { return storage.iterations_per_file == 1; }
   // Returns true if small writes may gather while the storage is idle: a caller that waits for its writes must then
@@ -346,5 +348,7 @@ const char* name_of(ScheduleKind kind);
 // Returns the common beginning of a client's file names: "cm1_c3" for its own files, "cm1_n0" for a node's, "cm1" for
 // a job's.
 std::string series_of(const Config& config, int client);
+// Returns the rest of the name of the lock that belongs to the server of shared files: "n3", or "job".
+std::string shared_writer_of(const Config& config);
 
 }  // namespace tailrace::impl

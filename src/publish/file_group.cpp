@@ -131,6 +131,7 @@ Status FileGroup::taken_by_another(int64_t number, uint32_t index) const {
 // If an iteration has several files, nobody knows into which of them an earlier server has written. Only the file of
 // an iteration with one file must exist.
 Result<FileId> FileGroup::open_or_continue(const FileNames& names, int64_t number) {
+  if (names.joint) return engine_.open(names.temporary, OpenMode::own_or_new, names.device, names.final_path);
   if (const auto resumed = resumed_.find(number); resumed != resumed_.end()) {
     const bool must_be_there = resumed->second && format_.files(number).size() == 1;
     Result<FileId> there = engine_.open(names.temporary, OpenMode::own, names.device, names.final_path);
@@ -311,7 +312,8 @@ Status FileGroup::kept_for_absent(const FileNames& names) const {
 }
 
 void FileGroup::publish(int64_t number, Iteration& iteration) {
-  const bool begun = iteration.opened() || !iteration.failure.ok() || format_.begun(number);
+  const bool begun =
+      iteration.opened() || !iteration.failure.ok() || format_.begun(number) || format_.begin_empty(number);
   if (!begun) return depart(number, {});  // no block was handed over
   if (Status opened = open_all(number, iteration); !opened.ok()) fail(number, opened);
   iteration.leaving = true;
@@ -331,10 +333,8 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
     };
     return batches_.run(for_each_open(number, iteration, Operation::close), then);
   }
-  Publication publication{std::move(plan).value(), {}, FileEnd::published, phase_of(number), [this, number] {
-                            const Status doubt = witness_.doubt(number);
-                            return doubt.ok() ? doubt : not_published(doubt);
-                          }};
+  Publication publication{
+      std::move(plan).value(), {}, FileEnd::published, phase_of(number), [this, number] { return doubt(number); }};
   for (size_t i = 0; i < names.size(); ++i) publication.files.push_back({names[i], iteration.files[i], true});
   const bool kept = clients_.absent() > 0 && config_.place.on_missing == OnMissing::keep;
   if (kept) publication.end = FileEnd::kept;
@@ -342,9 +342,54 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
     format_.ended(number, end.visible);
     if (kept && end.how.status.ok()) return end_kept(number, kept_for_absent(first), end.how.course);
     if (!end.visible) return end_unwritten(number, end.how.status, end.how.course);
-    ends_.add_published(number);  // if only its name is not durable, the file exists all the same
-    depart(number, {.dropped = false, .written = true, .status = end.how.status, .course = end.how.course});
+    complete(number, [this, number, first = end.how](Batches::End how, bool visible) {
+      how.add(first.status, first.course);
+      if (!visible) return end_unwritten(number, how.status, how.course);
+      ends_.add_published(number);  // if only its name is not durable, the file exists all the same
+      depart(number, {.dropped = false, .written = true, .status = how.status, .course = how.course});
+    });
   });
+}
+
+// Returns why the iteration must not be published although its plan goes well. A block that failed meanwhile may be
+// in a file that others publish.
+Status FileGroup::doubt(int64_t number) const {
+  const Status doubt = witness_.doubt(number);
+  const auto found = iterations_.find(number);
+  const Status why = doubt.ok() && found != iterations_.end() ? found->second.failure : doubt;
+  return why.ok() ? why : not_published(why);
+}
+
+// Completes the file of several nodes if this one was the last of them. Calls `then` when that has ended, or if there
+// is nothing to complete.
+void FileGroup::complete(int64_t number, const Completed& then) {
+  Result<std::optional<JointPublication>> found = format_.complete(number);
+  if (!found.ok()) return then_if_completed(number, {found.status(), {}}, then);
+  if (!found.value()) return then({}, true);
+  Publication publication{std::move(found.value()->plan), {}, FileEnd::published, phase_of(number), {}};
+  publication.doubt = [this, number] { return doubt(number); };
+  Status status;
+  for (const FileNames& names : found.value()->files) {
+    const OpenMode mode = names.joint ? OpenMode::own : OpenMode::fresh;
+    const Result<FileId> file = engine_.open(names.temporary, mode, names.device, names.final_path);
+    if (file.ok()) publication.files.push_back({names, file.value(), true});
+    if (status.ok()) status = file.status();
+  }
+  if (!status.ok()) {
+    for (const LeavingFile& file : publication.files) batches_.close(file.file);
+    return then_if_completed(number, {status, {}}, then);
+  }
+  publisher_.publish_when_free(std::move(publication), [this, number, then](const Publisher::End& end) {
+    if (!end.visible) return then_if_completed(number, end.how, then);
+    (void)format_.is_complete(number);  // it removes the nodes' parts
+    then(end.how, true);
+  });
+}
+
+// Another node may have completed the file meanwhile.
+void FileGroup::then_if_completed(int64_t number, const Batches::End& how, const Completed& then) {
+  if (format_.is_complete(number)) return then({{}, how.course}, true);
+  then(how, false);
 }
 
 void FileGroup::note_missing(int64_t number, const Iteration& iteration) {
@@ -380,8 +425,9 @@ void FileGroup::drop(GroupMember& member, int64_t number, std::string why) {
 
 // Records that there was such an iteration, and then removes its files.
 void FileGroup::remove(int64_t number, Iteration& iteration) {
-  // A file that has been published has other iterations.
-  const bool stays = iteration.opened() && format_.files(number)[0].is_published();
+  // A file that has been published has other iterations; a joint one has bytes of other nodes.
+  const bool stays =
+      iteration.opened() && (format_.files(number)[0].is_published() || format_.files(number)[0].joint);
   format_.discard(number);
   iteration.leaving = true;
   Request written;
@@ -450,7 +496,7 @@ void FileGroup::depart(int64_t number, const Departure& how) {
 // The file's device need not be known: all directories are synced. In a file of several iterations, the write that
 // showed this one may not be durable either.
 void FileGroup::complete_publication(int64_t number) {
-  if (config_.storage.durability != Durability::durable) return witness_.left(number);
+  if (config_.storage.durability != Durability::durable) return complete_again(number);
   std::vector<Publisher::Synced> synced;
   for (const std::string& path : config_.storage.paths) {
     synced.push_back({path, static_cast<uint32_t>(synced.size())});
@@ -465,6 +511,19 @@ void FileGroup::complete_publication(int64_t number) {
       fault.iteration = number;
       fault.message = "the file of the iteration has its name, which may not be durable: " + fault.message;
       const Status failure(std::move(fault));
+      for (GroupMember* member : clients_.here()) member->tell(failure);
+    }
+    complete_again(number);
+  });
+}
+
+// The earlier server may have been the last of several nodes.
+void FileGroup::complete_again(int64_t number) {
+  ++completing_;
+  complete(number, [this, number](const Batches::End& end, bool visible) {
+    --completing_;
+    if (!visible) {
+      const Status failure = not_published(end.status);
       for (GroupMember* member : clients_.here()) member->tell(failure);
     }
     witness_.left(number);

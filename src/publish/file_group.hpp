@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -181,6 +182,12 @@ class FileGroup final {
   void end_unwritten(int64_t number, const Status& why, const Request::Course& course);
   void end_kept(int64_t number, const Status& why, const Request::Course& course);
   void note_missing(int64_t number, const Iteration& iteration);
+  Status doubt(int64_t number) const;
+  // Gets how it ended; `visible`: the file has its name, or other nodes are still to come.
+  using Completed = std::function<void(Batches::End how, bool visible)>;
+  void complete(int64_t number, const Completed& then);
+  void then_if_completed(int64_t number, const Batches::End& how, const Completed& then);
+  void complete_again(int64_t number);
   void remove(int64_t number, Iteration& iteration);
   void close(int64_t number, Iteration& iteration);
   std::vector<Request> for_each_open(int64_t number, const Iteration& iteration, Operation operation) const;

@@ -10,6 +10,12 @@ void Publisher::publish(Publication publication, Then then) {
   run(std::make_shared<Work>(Work{std::move(publication), 0, {}, std::move(then)}));
 }
 
+void Publisher::publish_when_free(Publication publication, Then then) {
+  TAILRACE_REQUIRE(!publication.plan.steps.empty());
+  waiting_.push_back(std::make_shared<Work>(Work{std::move(publication), 0, {}, std::move(then)}));
+  progress();
+}
+
 bool Publisher::progress() {
   const bool some = !waiting_.empty() && engine_.room() >= kRequestsAtOnce;
   while (!waiting_.empty() && engine_.room() >= kRequestsAtOnce) {

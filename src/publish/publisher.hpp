@@ -54,6 +54,8 @@ class Publisher {
 
   // Calls `then` once, when it has ended. REQUIRES: the engine has room.
   void publish(Publication publication, Then then);
+  // Does the same, as soon as the engine has room.
+  void publish_when_free(Publication publication, Then then);
   // A directory or a file; sync() opens them, makes the names or the bytes in them durable, and closes them.
   struct Synced {
     std::string path;

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "format/file_name.hpp"
 #include "runtime/core/shared_leavings.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/open_storage.hpp"
@@ -15,11 +17,12 @@
 namespace tailrace::impl {
 namespace {
 
-// The leftovers of one writer: its `.part` files, and its lock file if there is one. Writers are named like their
-// locks: "<name>_c<id>", "<name>_n<node>", "<name>_job".
+// The leftovers of one writer, or of several that write files of one pattern: their `.part` files, and the writers
+// whose lock files are there. Writers are named like their locks: "<name>_c<id>", "<name>_n<node>", "<name>_job".
 struct Leavings {
   std::vector<std::string> parts;
-  bool lock = false;
+  std::vector<std::string> locked;
+  std::string pattern = {};  // of files of the format plain
 };
 
 // Removes `suffix` from the end of `text`; returns false if `text` does not end with it.
@@ -70,20 +73,25 @@ std::string pattern_of_lock(FileSystem& files, const std::string& path) {
   return pattern;
 }
 
+// Returns the leftovers, by the first of their writers.
 Result<std::map<std::string, Leavings>> find_leavings(FileSystem& files, const std::string& directory) {
   const Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
   std::map<std::string, Leavings> writers;
+  std::map<std::string, std::string> by_pattern;
   for (const std::string& name : names.value()) {
     if (const auto writer = writer_of_part(name); !writer.empty())
       writers[writer].parts.push_back(directory + "/" + name);
     const auto writer = writer_of_lock(name);
     if (writer.empty()) continue;
-    writers[writer].lock = true;
     const std::string pattern = pattern_of_lock(files, directory + "/" + name);
+    const auto [first, is_new] = by_pattern.try_emplace(pattern.empty() ? "writer " + writer : pattern, writer);
+    Leavings& of = writers[first->second];
+    of.locked.push_back(writer);
+    of.pattern = pattern;
+    if (!is_new || pattern.empty()) continue;
     for (const std::string& part : names.value()) {
-      const bool is_own = !pattern.empty() && is_part_of(pattern, part) && writer_of_part(part).empty();
-      if (is_own) writers[writer].parts.push_back(directory + "/" + part);
+      if (is_part_of(pattern, part) && writer_of_part(part).empty()) of.parts.push_back(directory + "/" + part);
     }
   }
   return writers;
@@ -106,34 +114,75 @@ bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   return false;
 }
 
+// The locks of some writers, held so that none of them can open meanwhile. Releasing them removes their files, stale
+// or new.
+class HeldLocks {
+ public:
+  HeldLocks(FileSystem& files, const std::string& directory, const std::vector<std::string>& writers,
+            const Leavings& of) {
+    for (const std::string& writer : writers) {
+      const bool was_there = std::find(of.locked.begin(), of.locked.end(), writer) != of.locked.end();
+      locks_.push_back(files.lock(lock_path(directory, writer), ""));
+      if (!may_treat(locks_.back(), was_there)) in_use_ = true;
+      if (!in_use_ && status_.ok()) status_ = locks_.back().status();
+    }
+  }
+
+  static std::string lock_path(const std::string& directory, const std::string& writer) {
+    return directory + "/." + writer + ".lock";
+  }
+  bool in_use() const { return in_use_; }
+  // Returns why a lock could not be taken, if not because a writer has it.
+  const Status& status() const { return status_; }
+
+ private:
+  std::vector<Result<std::unique_ptr<NameLock>>> locks_;
+  bool in_use_ = false;
+  Status status_;
+};
+
+// Treats what the writers have left.
+void treat(FileSystem& files, const std::string& directory, const std::string& writer, const Leavings& of, bool apply,
+           const std::function<void(const Leftover&)>& each) {
+  std::vector<std::string> writers = of.locked;
+  if (writers.empty()) writers.push_back(writer);
+  std::optional<HeldLocks> held;
+  if (apply) held.emplace(files, directory, writers, of);
+  const auto is_locked = [&](const std::string& one) {
+    return files.is_locked(HeldLocks::lock_path(directory, one));
+  };
+  const bool in_use = apply ? held->in_use() : std::any_of(writers.begin(), writers.end(), is_locked);
+  const Status locked = apply && !in_use ? held->status() : Status();
+  // With the locks held, no server can have come since.
+  std::string job;
+  for (const std::string& one : writers) {
+    if (job.empty() && !in_use && !of.parts.empty()) job = job_with_data_of(directory, one);
+  }
+  const bool may = apply && locked.ok();
+  for (const std::string& part : of.parts) {
+    if (!job.empty()) {
+      each(left_alone(part, job));
+      continue;
+    }
+    Leftover left = in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(files, part, directory, may);
+    if (left.status.ok()) left.status = locked;
+    each(left);
+  }
+  if (in_use) return;
+  const auto is_ours = [&of](std::string_view file) { return iteration_in(of.pattern, file).has_value(); };
+  if (job.empty() && !of.pattern.empty()) treat_parts_of_nodes(files, directory, may, is_ours, each);
+  for (const std::string& one : of.locked) {
+    each({HeldLocks::lock_path(directory, one), TAILRACE_STALE_LOCK, may, locked});
+  }
+}
+
 }  // namespace
 
 Status recover(FileSystem& files, const std::string& directory, bool apply,
                const std::function<void(const Leftover&)>& each) {
   const auto writers = find_leavings(files, directory);
   if (!writers.ok()) return writers.status();
-  for (const auto& [writer, of] : writers.value()) {
-    const std::string lock_path = directory + "/." + writer + ".lock";
-    // Hold the writer's lock while its files are treated, so that it cannot open meanwhile. Releasing the lock
-    // removes its file, stale or new.
-    std::optional<Result<std::unique_ptr<NameLock>>> lock;
-    if (apply) lock.emplace(files.lock(lock_path, ""));
-    const bool in_use = apply ? !may_treat(*lock, of.lock) : files.is_locked(lock_path);
-    const Status locked = apply && !in_use ? lock->status() : Status();
-    // With the lock held, no server can have come since.
-    const std::string job = in_use || of.parts.empty() ? std::string() : job_with_data_of(directory, writer);
-    for (const std::string& part : of.parts) {
-      if (!job.empty()) {
-        each(left_alone(part, job));
-        continue;
-      }
-      Leftover left = in_use ? Leftover{part, TAILRACE_IN_USE, false, {}}
-                             : treat_part(files, part, directory, apply && locked.ok());
-      if (left.status.ok()) left.status = locked;
-      each(left);
-    }
-    if (of.lock && !in_use) each({lock_path, TAILRACE_STALE_LOCK, apply && locked.ok(), locked});
-  }
+  for (const auto& [writer, of] : writers.value()) treat(files, directory, writer, of, apply, each);
   return {};
 }
 

@@ -254,8 +254,10 @@ void ServedClients::resume(Files& files) {
     std::set<int> done = seen.ended;
     done.insert(gone.begin(), gone.end());
     // An iteration that was dropped is dropped again: a file of its name belongs to an earlier run.
-    // An iteration without blocks may have such a file, unless no file can get another one of its number.
-    const bool in_it = seen.some_written ? seen.all_written : !files.config.has_file_each();
+    // An iteration without blocks may have such a file, unless no file can get another one of its number, or each
+    // node publishes a part of its own.
+    const bool tells = !files.config.has_file_each() || files.config.nodes_share_files();
+    const bool in_it = seen.some_written ? seen.all_written : tells;
     const bool whole = !seen.dropped && done.size() >= clients && in_it;
     // The earlier server died between the rename and the ledger's record of it.
     if (whole && !failures.contains(iteration) && files.format->published(iteration)) {

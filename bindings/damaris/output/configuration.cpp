@@ -26,6 +26,12 @@ std::string list_of(const std::vector<std::string>& words) {
   return result + "]";
 }
 
+std::vector<std::string> texts_of(const std::vector<uint64_t>& numbers) {
+  std::vector<std::string> texts;
+  for (const uint64_t number : numbers) texts.push_back(std::to_string(number));
+  return texts;
+}
+
 const char* type_name(ElementType type) {
   switch (type) {
     case ElementType::int8:
@@ -77,6 +83,7 @@ class Writer {
     if (!outlet_.scripts && model_.stores.size() > 1) name += "_" + series_name(store_.name);
     const bool numbered = !in_thread() && per_server() && !outlet_.server.empty() && is_digit(outlet_.server[0]);
     if (numbered) name += "_server" + outlet_.server;
+    if (outlet_.is_joint()) name += "_node" + std::to_string(outlet_.node);
     text_ += "name: " + yaml_text(name) + "\n";
     if (in_thread()) {
       text_ += "place: {kind: thread}\n";
@@ -84,6 +91,9 @@ class Writer {
     }
     text_ += "place: {kind: core, clients: " + outlet_.clients;
     if (per_server()) text_ += ", node: " + outlet_.server + ", nodes: " + outlet_.servers;
+    if (outlet_.is_joint()) {
+      text_ += ", node: " + std::to_string(outlet_.node) + ", nodes: " + std::to_string(outlet_.nodes);
+    }
     if (!outlet_.cpus.empty()) {
       std::vector<std::string> cpus;
       for (const int cpu : outlet_.cpus) cpus.push_back(std::to_string(cpu));
@@ -141,7 +151,8 @@ class Writer {
       const BlockShape now = shape(block);
       for (size_t axis = 0; axis < block.shape.size(); ++axis) {
         text_ += "  " + block.shape[axis] + ": " + std::to_string(now.inner[axis]) + "\n";
-        if (has_places()) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
+        const bool varies = has_places() && !outlet_.is_joint();
+        if (varies) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
         if (has_places() || has_origins()) text_ += "  " + block.offset[axis] + ": 0\n";
       }
     }
@@ -150,9 +161,11 @@ class Writer {
   void put_layouts() {
     if (!blocks_.empty()) text_ += "layouts:\n";
     for (const StoredBlock& block : blocks_) {
-      const Layout& layout = model_.layouts[model_.variables[block.variable].layout];
+      const size_t index = model_.variables[block.variable].layout;
+      const Layout& layout = model_.layouts[index];
       text_ += "  " + block.name + ": {type: " + type_name(layout.type) + ", shape: " + list_of(block.shape);
-      if (has_places()) text_ += ", global: " + list_of(block.global) + ", offset: " + list_of(block.offset);
+      const std::vector<std::string> global = outlet_.is_joint() ? texts_of(outlet_.globals.at(index)) : block.global;
+      if (has_places()) text_ += ", global: " + list_of(global) + ", offset: " + list_of(block.offset);
       if (has_origins()) text_ += ", origin: " + list_of(block.offset);
       text_ += "}\n";
     }

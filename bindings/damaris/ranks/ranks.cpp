@@ -50,6 +50,7 @@ std::vector<int> own_cpus() {
   return all ? std::vector<int>() : cpus;
 }
 
+constexpr double kPoll = 0.01;    // seconds
 constexpr size_t kMostCpus = 64;  // of a server that clients are told
 
 // Everything that a rank tells the others of its node.
@@ -163,6 +164,16 @@ void Ranks::meet_node(int own) {
   server_ = server.server;
   server_rank_ = server.rank;
   server_cpus_.assign(server.cpus.begin(), server.cpus.begin() + server.cpu_count);
+}
+
+bool Ranks::meet(double seconds) const {
+  MPI_Request all = MPI_REQUEST_NULL;
+  int done = MPI_Ibarrier(same_, &all) == MPI_SUCCESS ? 0 : 1;
+  for (double waited = 0; done == 0 && waited < seconds; waited += kPoll) {
+    if (MPI_Test(&all, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (done == 0) usleep(static_cast<useconds_t>(kPoll * 1e6));
+  }
+  return done != 0;
 }
 
 }  // namespace tailrace::damaris

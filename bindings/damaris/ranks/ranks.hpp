@@ -35,6 +35,7 @@ class Ranks {
   // The server of this client, or this server itself, among all servers; its rank in all(); the number of servers.
   int server() const { return server_; }
   int server_rank() const { return server_rank_; }
+  bool is_first_server_of_node() const { return dedicated_ == 0 || server_ % dedicated_ == 0; }
   int servers() const { return static_cast<int>(server_ranks_.size()); }
   const std::vector<int>& server_ranks() const { return server_ranks_; }
   // The number of clients of that server, of this node, and of all nodes.
@@ -43,6 +44,8 @@ class Ranks {
   int clients() const { return clients_; }
   // The processes of the clients of this server, if they are known here, by their ranks in all().
   const std::vector<std::pair<int, int64_t>>& client_processes() const { return client_processes_; }
+  // Waits for the other ranks of this kind, at most so many seconds. Returns false if some have not come.
+  bool meet(double seconds) const;
   // The cpus on which this server's rank may run; empty: all.
   const std::vector<int>& server_cpus() const { return server_cpus_; }
 

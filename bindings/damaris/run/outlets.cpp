@@ -30,6 +30,24 @@ uint64_t budget_of(const Model& model, const Ranks& ranks, size_t store, size_t 
   return std::max({part, kLeastBudget, largest > part ? room : uint64_t{0}});
 }
 
+// The nodes write the file together.
+void join_nodes(const Model& model, const Ranks& ranks, const Expression::Lookup& lookup, Outlet& outlet) {
+  outlet.node = ranks.node();
+  outlet.nodes = ranks.nodes();
+  for (const Variable& variable : model.variables) {
+    if (variable.store != outlet.store) continue;
+    const Layout& layout = model.layouts[variable.layout];
+    try {
+      outlet.globals[variable.layout] = shape_of(layout, lookup).global;
+    } catch (const ExpressionError& error) {
+      throw Failure(DAMARIS_INIT_ERROR, "store '" + model.stores[outlet.store].name + "': layout '" + layout.name +
+                                            "': " + error.what() +
+                                            "; FileMode Collective on several nodes needs its global shape at "
+                                            "damaris_start");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on,
@@ -38,17 +56,13 @@ std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const For
   std::vector<Outlet> outlets;
   for (const size_t store : stores) {
     const bool collective = model.stores[store].mode == FileMode::collective;
-    if (collective && ranks.nodes() > 1) {
-      throw Failure(DAMARIS_INIT_ERROR, "store '" + model.stores[store].name + "': found FileMode Collective on " +
-                                            std::to_string(ranks.nodes()) +
-                                            " nodes, expected one node, or FilePerCore");
-    }
     Outlet outlet;
     outlet.store = store;
     outlet.dedicated = ranks.has_servers();
     outlet.server = std::to_string(ranks.server());
     outlet.servers = std::to_string(std::max(1, ranks.servers()));
-    outlet.clients = std::to_string(collective ? ranks.clients() : ranks.clients_of_server());
+    outlet.clients = std::to_string(collective ? ranks.clients_of_node() : ranks.clients_of_server());
+    if (collective && ranks.nodes() > 1) join_nodes(model, ranks, lookup, outlet);
     if (!collective) outlet.cpus = ranks.server_cpus();
     outlet.budget = budget_of(model, ranks, store, stores.size(), lookup);
     outlet.patience = kPatience;
@@ -107,7 +121,7 @@ ScriptFiles::~ScriptFiles() {
 }
 
 bool is_served(const Model& model, const Outlet& outlet, const Ranks& ranks) {
-  return model.stores[outlet.store].mode == FileMode::file_per_core || ranks.server() == 0;
+  return model.stores[outlet.store].mode == FileMode::file_per_core || ranks.is_first_server_of_node();
 }
 
 }  // namespace tailrace::damaris

@@ -34,7 +34,7 @@ class ScriptFiles {
   const std::string directory_;
 };
 
-// Returns true if the server of these ranks writes the outlet's store: a file for all has one server.
+// Returns true if the server of these ranks writes the outlet's store: a file for all has one server of each node.
 bool is_served(const Model& model, const Outlet& outlet, const Ranks& ranks);
 
 }  // namespace tailrace::damaris

@@ -9,6 +9,7 @@
 #include "damaris/include/Damaris.h"
 #include "damaris/ranks/failure.hpp"
 #include "damaris/run/outlets.hpp"
+#include "damaris/run/unfinished.hpp"
 #include "damaris/run/xdmf_series.hpp"
 #include "damaris/xml/reader.hpp"
 
@@ -147,6 +148,7 @@ void Program::serve() {
   MPI_Barrier(ranks_.all());
   const bool started = listen(events_, ranks_);
   servers.wait(started, kEndOfServer);
+  whole_ = report_unfinished(model_, ranks_, kEndOfServer) && whole_;
   write_xdmf_series(model_, ranks_, kEndOfServer);
 }
 
@@ -193,7 +195,10 @@ int Program::stop() {
   scripts_.reset();
   started_ = false;
   for (Slot& slot : slots_) slot.ended = false;
-  if (!ranks_.has_servers()) write_xdmf_series(model_, ranks_, kEndOfServer);
+  if (!ranks_.has_servers()) {
+    whole_ = report_unfinished(model_, ranks_, kEndOfServer) && whole_;
+    write_xdmf_series(model_, ranks_, kEndOfServer);
+  }
   if (!has_dedicated()) return code == DAMARIS_OK ? DAMARIS_NO_SERVER : code;
   signals_->stop(events_, true, kFarewell);
   forwarding_.reset();
@@ -201,8 +206,9 @@ int Program::stop() {
 }
 
 int Program::finalize() {
-  if (!started_) return DAMARIS_OK;
+  if (!started_) return whole_ ? DAMARIS_OK : DAMARIS_FINALIZE_ERROR;
   const int code = stop();
+  if (!whole_) return DAMARIS_FINALIZE_ERROR;
   return code == DAMARIS_OK || code == DAMARIS_NO_SERVER ? DAMARIS_OK : DAMARIS_FINALIZE_ERROR;
 }
 

@@ -87,6 +87,7 @@ class Program {
   int64_t iteration_ = 0;
   bool started_ = false;  // a client is open, or the server has served
   bool started_before_ = false;
+  bool whole_ = true;  // this rank knows no file that a node has not written
 };
 
 }  // namespace tailrace::damaris

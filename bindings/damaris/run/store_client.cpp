@@ -19,9 +19,12 @@ bool carried_out(tailrace_status status) { return status == TAILRACE_OK || statu
 StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client)
     : scripts_(outlet.scripts),
       shared_(outlet.scripts || model.stores[outlet.store].mode == FileMode::collective),
-      positioned_(!outlet.scripts && model.stores[outlet.store].xdmf != XdmfMode::none) {
+      positioned_(!outlet.scripts && model.stores[outlet.store].xdmf != XdmfMode::none),
+      joint_(outlet.is_joint()),
+      frequency_(outlet.scripts ? 1 : model.stores[outlet.store].frequency) {
   for (StoredBlock& names : blocks_of(model, outlet)) {
-    const size_t count = names.shape.size() * (shared_ ? 3 : positioned_ ? 2 : 1);
+    const size_t count = names.shape.size() * (joint_ ? 2 : shared_ ? 3 : positioned_ ? 2 : 1);
+    if (joint_) globals_.push_back(outlet.globals.at(model.variables[names.variable].layout));
     targets_.push_back({std::move(names), std::vector<int64_t>(count, 0), {}});
   }
   const std::string text = configuration_of(model, outlet);
@@ -43,10 +46,20 @@ StoreClient::~StoreClient() {
 
 int StoreClient::check(tailrace_status status, const char* what) { return damaris::check(client_, status, what); }
 
+// All nodes expect arrays of the same size.
+int StoreClient::check_global(const Target& target, const BlockShape& shape) const {
+  if (!joint_ || shape.global == globals_[static_cast<size_t>(&target - targets_.data())]) return DAMARIS_OK;
+  say("'" + target.names.name +
+      "': found another global shape than at damaris_start, expected the same: several "
+      "nodes write the file (FileMode Collective)");
+  return DAMARIS_INVALID_DIMENSIONS;
+}
+
 // Tells tailrace the block's present numbers, if they have changed.
 int StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position) {
+  if (const int code = check_global(target, shape); code != DAMARIS_OK) return code;
   std::vector<int64_t> now(shape.inner.begin(), shape.inner.end());
-  if (shared_) now.insert(now.end(), shape.global.begin(), shape.global.end());
+  if (shared_ && !joint_) now.insert(now.end(), shape.global.begin(), shape.global.end());
   // Nothing is stored for scripts: the whole need not be large enough for the block.
   for (size_t axis = 0; scripts_ && axis < position.size(); ++axis) {
     int64_t& whole = now[shape.inner.size() + axis];
@@ -57,7 +70,7 @@ int StoreClient::place(Target& target, const BlockShape& shape, const std::vecto
   std::vector<const std::string*> names;
   for (const std::string& name : target.names.shape) names.push_back(&name);
   for (const std::string& name : target.names.global) {
-    if (shared_) names.push_back(&name);
+    if (shared_ && !joint_) names.push_back(&name);
   }
   for (const std::string& name : target.names.offset) names.push_back(&name);
   std::vector<tailrace_parameter> parameters;
@@ -187,6 +200,7 @@ int StoreClient::take_back(int64_t iteration) {
 
 int StoreClient::end_iteration(int64_t iteration, bool wait) {
   int code = take_back(iteration);
+  if (joint_ && iteration % frequency_ != 0) return code;
   code = first_of(code, check(tailrace_end_iteration(client_, iteration), "damaris_end_iteration"));
   if (wait) code = first_of(code, check(tailrace_flush(client_), "damaris_end_iteration"));
   return code;

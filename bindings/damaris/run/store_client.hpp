@@ -49,6 +49,7 @@ class StoreClient {
   };
 
   int place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position);
+  int check_global(const Target& target, const BlockShape& shape) const;
   int copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
                           const void* data);
   int check(tailrace_status status, const char* what);
@@ -60,6 +61,11 @@ class StoreClient {
   const bool scripts_;     // the blocks are for scripts
   const bool shared_;      // a file for all, or scripts: blocks have positions in whole arrays
   const bool positioned_;  // XDMF files show where blocks are
+  // Several nodes write the file: then global shapes stay what they are, by block, and iterations in which nothing is
+  // stored are not ended.
+  const bool joint_;
+  std::vector<std::vector<uint64_t>> globals_;
+  const int64_t frequency_;
   std::vector<Target> targets_;
   tailrace_client* client_ = nullptr;
 };

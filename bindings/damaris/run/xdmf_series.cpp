@@ -1,7 +1,5 @@
 #include "damaris/run/xdmf_series.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -20,7 +18,6 @@
 namespace tailrace::damaris {
 namespace {
 
-constexpr double kPoll = 0.01;  // seconds
 constexpr std::string_view kEnd = ".xmf";
 
 // Takes the text off the beginning of the name; returns false if it is not there.
@@ -102,17 +99,6 @@ std::vector<Place> places_of(const Model& model) {
   return places;
 }
 
-// Returns false if the others have not come in time.
-bool wait_for_others(MPI_Comm comm, double seconds) {
-  MPI_Request all = MPI_REQUEST_NULL;
-  int done = MPI_Ibarrier(comm, &all) == MPI_SUCCESS ? 0 : 1;
-  for (double waited = 0; done == 0 && waited < seconds; waited += kPoll) {
-    if (MPI_Test(&all, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    if (done == 0) usleep(static_cast<useconds_t>(kPoll * 1e6));
-  }
-  return done != 0;
-}
-
 }  // namespace
 
 void remove_xdmf_series(const Model& model) {
@@ -123,7 +109,7 @@ void remove_xdmf_series(const Model& model) {
 void write_xdmf_series(const Model& model, const Ranks& ranks, double seconds) {
   const std::vector<Place> places = places_of(model);
   if (places.empty()) return;
-  const bool all = wait_for_others(ranks.same(), seconds);
+  const bool all = ranks.meet(seconds);
   if (ranks.number() != 0) return;
   for (const Place& place : places) {
     if (!all) say("'" + place.file() + "' may lack iterations: a rank that writes has not ended");

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
+#include "format/hdf5/joint_file.hpp"
 #include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {
@@ -35,13 +37,36 @@ PublicationPlan plan_to_publish(FileEnding ending, bool has_name) {
 FileNames xdmf_beside(FileNames names) {
   names.final_path = xdmf_name_of(names.final_path);
   names.temporary = names.final_path + ".part";
+  names.joint = false;
   return names;
+}
+
+// Returns the node's part of a joint file.
+FileNames part_beside(FileNames names, uint32_t node) {
+  names.final_path = part_path(names.temporary, node);
+  names.temporary = names.final_path + ".tmp";
+  names.joint = false;
+  return names;
+}
+
+std::vector<XdmfDataset> datasets_of(const IterationPlan& plan) {
+  std::vector<XdmfDataset> datasets;
+  for (const auto& [name, dataset] : plan.datasets()) {
+    const StoredAs as = plan.stored_as(dataset);
+    datasets.push_back({dataset.variable, dataset.client, as.shared, name, as.shape(), dataset.block});
+  }
+  return datasets;
 }
 
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_grids_(config) {
+    : config_(config),
+      files_(files),
+      options_(std::move(options)),
+      places_(config.nodes_share_files() ? array_places(config, kRawBegin) : ArrayPlaces()),
+      template_(config),
+      xdmf_grids_(config) {
   rehearse();
 }
 
@@ -86,6 +111,7 @@ const std::vector<FileNames>& Hdf5Format::files(int64_t iteration) const {
 // next device in turn.
 uint32_t Hdf5Format::device_for(int64_t iteration) {
   const auto devices = static_cast<uint32_t>(config_.storage.paths.size());
+  if (config_.nodes_share_files()) return static_cast<uint32_t>(static_cast<uint64_t>(iteration) % devices);
   for (uint32_t device = 0; devices > 1 && device < devices; ++device) {
     const std::string path = path_on(device, iteration);
     if (exists(path) || exists(path + ".part")) return device;
@@ -93,16 +119,25 @@ uint32_t Hdf5Format::device_for(int64_t iteration) {
   return next_device_++ % devices;
 }
 
-Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
-  const auto found = records_.find(iteration);
-  if (found != records_.end() && !found->second.finished) return found->second;
+FileNames Hdf5Format::names_of(int64_t iteration) {
   FileNames names;
   names.device = device_for(iteration);
   names.directory = config_.storage.paths[names.device];
   names.final_path = path_on(names.device, iteration);
   names.temporary = names.final_path + ".part";
+  names.joint = config_.nodes_share_files();
+  return names;
+}
+
+Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
+  const auto found = records_.find(iteration);
+  if (found != records_.end() && !found->second.finished) return found->second;
+  FileNames names = names_of(iteration);
   Record record;
-  if (config_.has_file_each()) {
+  if (names.joint) {
+    record = begin_joint(std::move(names));
+    (void)wants_xdmf(iteration);  // the first one is known, whichever node completes it
+  } else if (config_.has_file_each()) {
     record.plan = std::make_shared<IterationPlan>(config_, names.temporary);
     record.files.push_back(std::move(names));
     if (wants_xdmf(iteration)) record.files.push_back(xdmf_beside(record.files[0]));
@@ -111,6 +146,21 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   }
   record.date = options_.date();
   return records_[iteration] = std::move(record);
+}
+
+Hdf5Format::Record Hdf5Format::begin_joint(FileNames names) const {
+  Record record;
+  record.plan = std::make_shared<IterationPlan>(config_, names.temporary, places_);
+  FileNames part = part_beside(names, static_cast<uint32_t>(config_.place.node));
+  record.files = {std::move(names), std::move(part)};
+  return record;
+}
+
+// The other nodes need the part of this one, whatever it has.
+bool Hdf5Format::begin_empty(int64_t iteration) {
+  if (!config_.nodes_share_files()) return false;
+  begin(iteration);
+  return true;
 }
 
 // An iteration that is begun again keeps its XDMF file.
@@ -191,6 +241,10 @@ std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {
     const Result<NameFacts> whole = files_.stat(path);
     const bool is_whole = whole.ok() && whole.value().own;
     bool is_there = is_whole;
+    // What this node has to publish is its part.
+    if (config_.nodes_share_files() && exists(part_path(path + ".part", static_cast<uint32_t>(config_.place.node)))) {
+      return FileNames{path, path, config_.storage.paths[device], static_cast<uint32_t>(device)};
+    }
     if (!config_.has_file_each()) {  // other iterations may have made the file, and its .part
       const Result<SeriesFile> series =
           is_whole ? SeriesFile::open(files_, path) : Result<SeriesFile>(whole.status());
@@ -225,6 +279,7 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   record.finished = true;
   remember(iteration, record);
   if (!config_.has_file_each()) return finish_in_series(iteration, record, provenance);
+  if (config_.nodes_share_files()) return finish_joint(iteration, record);
   Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   if (!ending.ok()) return ending.status();
   PublicationPlan plan = plan_to_publish(std::move(ending).value(), false);
@@ -232,23 +287,76 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   return plan;
 }
 
+void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record) {
+  const std::string& path = record.files[0].final_path;
+  const std::vector<XdmfDataset> datasets = datasets_of(*record.plan);
+  if (record.files.size() == 1) return xdmf_grids_.note(path.substr(path.rfind('/') + 1), datasets);
+  add_xdmf(plan, iteration, record.plan->time(iteration), path, datasets);
+}
+
 // The XDMF file is written before anything has a name, since that may fail, and gets its name after the file to which
 // it refers.
-void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record) {
-  std::vector<XdmfDataset> datasets;
-  for (const auto& [name, dataset] : record.plan->datasets()) {
-    const StoredAs as = record.plan->stored_as(dataset);
-    datasets.push_back({dataset.variable, dataset.client, as.shared, name, as.shape(), dataset.block});
-  }
-  const std::string& path = record.files[0].final_path;
+void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, double time, const std::string& path,
+                          const std::vector<XdmfDataset>& datasets) {
   const std::string file = path.substr(path.rfind('/') + 1);
-  if (record.files.size() == 1) return xdmf_grids_.note(file, datasets);
-  const std::string text = xdmf_text(xdmf_grids_.describe(iteration, record.plan->time(iteration), file, datasets));
+  const std::string text = xdmf_text(xdmf_grids_.describe(iteration, time, file, datasets));
   const auto bytes = std::as_bytes(std::span(text));
   using Kind = PublicationStep::Kind;
   PublicationStep write{Kind::write, 1, false, {{0, std::vector<std::byte>(bytes.begin(), bytes.end())}}};
   plan.steps.insert(plan.steps.begin(), std::move(write));
   plan.steps.push_back({Kind::publish, 1, true, {}});
+}
+
+// The node closes the file when all its bytes are there, and after that publishes its part.
+PublicationPlan Hdf5Format::finish_joint(int64_t iteration, const Record& record) {
+  using Kind = PublicationStep::Kind;
+  const std::string& path = record.files[0].final_path;
+  if (config_.format.xdmf != XdmfIterations::none) {  // later files may refer to its coordinates
+    xdmf_grids_.note(path.substr(path.rfind('/') + 1), datasets_of(*record.plan));
+  }
+  PublicationPlan plan;
+  plan.steps.push_back({Kind::write, 0, true, {}});  // for `durable`, a sync
+  plan.steps.push_back({Kind::close, 0, true, {}});
+  plan.steps.push_back({Kind::write, 1, false, {{0, to_bytes(part_of(config_, iteration, *record.plan))}}});
+  plan.steps.push_back({Kind::publish, 1, true, {}});
+  return plan;
+}
+
+Result<std::optional<JointPublication>> Hdf5Format::complete(int64_t iteration) {
+  if (!config_.nodes_share_files()) return std::optional<JointPublication>();
+  const FileNames names = names_of(iteration);
+  const auto parts = read_parts(files_, names.temporary);
+  if (!parts.ok()) return parts.status();
+  if (!parts.value()) return std::optional<JointPublication>();
+  const JointFile whole(*parts.value(), names.temporary);
+  if (whole.empty()) {
+    Status removed = files_.remove(names.temporary);
+    if (removed.ok()) removed = remove_parts(files_, names.temporary, parts.value()->front().nodes);
+    if (!removed.ok() && removed.fault().system_errno != ENOENT) return removed;
+    return std::optional<JointPublication>();
+  }
+  Result<FileEnding> ending = whole.ending();
+  if (!ending.ok()) return ending.status();
+  JointPublication completion{{names}, plan_to_publish(std::move(ending).value(), false)};
+  if (!wants_xdmf(iteration)) return std::optional(std::move(completion));
+  std::vector<XdmfDataset> datasets = datasets_of(whole.plan());
+  for (XdmfDataset& dataset : datasets) {
+    dataset.variable = whole.variable_of(dataset.name);
+    dataset.block = std::make_shared<const Layout>(config_.layout_of(config_.variables[dataset.variable]));
+  }
+  completion.files.push_back(part_beside(xdmf_beside(names), static_cast<uint32_t>(config_.place.node)));
+  completion.files.back().final_path = xdmf_name_of(names.final_path);
+  add_xdmf(completion.plan, iteration, whole.plan().time(iteration), names.final_path, datasets);
+  return std::optional(std::move(completion));
+}
+
+bool Hdf5Format::is_complete(int64_t iteration) {
+  const FileNames names = names_of(iteration);
+  if (!names.joint || exists(names.temporary) || !exists(names.final_path)) return false;
+  (void)remove_parts(files_, names.temporary, static_cast<uint32_t>(config_.place.nodes));
+  const FileNames xdmf = part_beside(xdmf_beside(names), static_cast<uint32_t>(config_.place.node));
+  if (exists(xdmf.temporary)) (void)files_.remove(xdmf.temporary);  // another node was faster
+  return true;
 }
 
 // HDF5 describes each iteration anew: its addresses depend on where it is.
@@ -308,7 +416,9 @@ Result<Located> Hdf5Format::locate(const Block& block) {
   if (!dataset.ok()) return dataset.status();
   if (!dataset.value()) return look_up(block);
   const uint64_t begin = dataset.value()->extent.offset;
-  return Located{files(block.iteration)[0].final_path, 0, extents_of(*block.layout, stored(block), begin)};
+  const FileNames& names = files(block.iteration)[0];
+  const bool unfinished = names.joint && !exists(names.final_path);  // other nodes are still to come
+  return Located{unfinished ? names.temporary : names.final_path, 0, extents_of(*block.layout, stored(block), begin)};
 }
 
 Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {

@@ -57,6 +57,9 @@ class Hdf5Format final : public Format {
   Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
   void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) override;
   Result<PublicationPlan> finish(int64_t iteration) override;
+  bool begin_empty(int64_t iteration) override;
+  Result<std::optional<JointPublication>> complete(int64_t iteration) override;
+  bool is_complete(int64_t iteration) override;
   void ended(int64_t iteration, bool published) override;
   void discard(int64_t iteration) override;
   Result<Located> locate(const Block& block) override;
@@ -83,8 +86,13 @@ class Hdf5Format final : public Format {
   bool exists(const std::string& path) const { return files_.stat(path).ok(); }
   uint32_t device_for(int64_t iteration);
   Record& begin(int64_t iteration);
+  FileNames names_of(int64_t iteration);
+  Record begin_joint(FileNames names) const;
+  PublicationPlan finish_joint(int64_t iteration, const Record& record);
   bool wants_xdmf(int64_t iteration);
   void add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record);
+  void add_xdmf(PublicationPlan& plan, int64_t iteration, double time, const std::string& path,
+                const std::vector<XdmfDataset>& datasets);
   Result<SeriesFile*> series_file(const std::string& path);
   Record begin_in_series(FileNames names, int64_t iteration);
   Result<PublicationPlan> finish_in_series(int64_t iteration, const Record& record, const Provenance& provenance);
@@ -97,6 +105,7 @@ class Hdf5Format final : public Format {
   const Config& config_;
   FileSystem& files_;
   const Options options_;
+  const ArrayPlaces places_;  // of files that several nodes write
   std::map<int64_t, Record> records_;
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
   size_t parts_ = 0;              // sum over all of them

@@ -8,9 +8,6 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint64_t kPage = 4096;  // raw data of this size and more begin at a page, for direct transfers
-constexpr uint64_t kWord = 8;     // smaller ones begin at a word
-
 // HDF5 stores the length of an attribute's name in 16 bits.
 constexpr size_t kLongestName = 65000;
 
@@ -29,9 +26,11 @@ bool same_place(const StoredAs& a, const StoredAs& b) {
 IterationPlan::IterationPlan(const Config& config, std::string path, uint64_t begin)
     : config_(config), path_(std::move(path)), raw_end_(begin) {}
 
+IterationPlan::IterationPlan(const Config& config, std::string path, const ArrayPlaces& places)
+    : config_(config), path_(std::move(path)), places_(&places), raw_end_(places.end) {}
+
 uint64_t IterationPlan::allocate(uint64_t bytes) {
-  const uint64_t unit = bytes >= kPage ? kPage : kWord;
-  const uint64_t offset = (raw_end_ + unit - 1) / unit * unit;
+  const uint64_t offset = next_place(raw_end_, bytes);
   raw_end_ = offset + bytes;
   return offset;
 }
@@ -49,6 +48,18 @@ Status IterationPlan::check_place(const StoredAs& as, const Dataset& before) con
                                                   as.shared ? "the clients of a node do not agree on"
                                                             : "two blocks of one iteration do not agree on",
                                                   as.name, text_of(as), text_of(expected)));
+}
+
+// Returns where a dataset that is not in chunks lies.
+Result<Extent> IterationPlan::space_for(const StoredAs& as) {
+  const uint64_t bytes = as.bytes();
+  if (places_ == nullptr) return bytes > 0 ? Extent{allocate(bytes), bytes} : Extent{};
+  const auto place = places_->of.find(as.name);
+  if (place != places_->of.end() && place->second.length == bytes) return place->second;
+  return Status(TAILRACE_WRONG_SHAPE,
+                fmt::format("'{}': found the global shape [{}], expected that of the configuration: several nodes "
+                            "write the file",
+                            as.name, fmt::join(as.shape(), ", ")));
 }
 
 Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, const StoredAs& as) {
@@ -69,8 +80,10 @@ Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, co
   made.stored.shape = as.shape();
   if (made.in_chunks) {
     made.stored.chunks.resize(plan_of(variable, *block.layout).chunking.count());
-  } else if (const uint64_t bytes = as.bytes(); bytes > 0) {
-    made.stored.extent = {allocate(bytes), bytes};
+  } else {
+    const Result<Extent> space = space_for(as);
+    if (!space.ok()) return space.status();
+    made.stored.extent = space.value();
   }
   return &datasets_.emplace_hint(found, as.name, std::move(made))->second;
 }
@@ -95,13 +108,35 @@ Result<std::vector<Extent>> IterationPlan::place(const Block& block) {
   }
   std::vector<Extent> extents = extents_of(*block.layout, as, to.stored.extent.offset);
   if (!extents.empty()) to.reached = std::max(to.reached, extents.back().end() - to.stored.extent.offset);
-  if (as.shared && !block.layout->empty()) {
-    std::vector<std::vector<uint64_t>>& came = to.stored.blocks;
-    std::vector<uint64_t> where = place_of(*block.layout);
-    const auto at = std::lower_bound(came.begin(), came.end(), where);
-    if (at == came.end() || *at != where) came.insert(at, std::move(where));
-  }
+  if (as.shared && !block.layout->empty()) note_place(block, to);
   return extents;
+}
+
+// Notes that this part of a shared dataset has come.
+void IterationPlan::note_place(const Block& block, Dataset& to) {
+  std::vector<std::vector<uint64_t>>& came = to.stored.blocks;
+  std::vector<uint64_t> where = place_of(*block.layout);
+  const auto at = std::lower_bound(came.begin(), came.end(), where);
+  if (at == came.end() || *at != where) came.insert(at, std::move(where));
+}
+
+void IterationPlan::note_block(const Block& block, uint64_t begin) {
+  const StoredAs as =
+      impl::stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
+  TAILRACE_REQUIRE(as.shared);
+  const auto [found, is_new] = datasets_.try_emplace(as.name);
+  Dataset& to = found->second;
+  if (is_new) {
+    to.variable = block.variable;
+    to.client = block.source;
+    to.block = block.layout;
+    to.shared = true;
+    to.stored.shape = as.shape();
+    if (as.bytes() > 0) to.stored.extent = {begin, as.bytes()};
+  }
+  if (block.layout->empty()) return;
+  to.reached = std::max(to.reached, end_in_whole(*block.layout));
+  note_place(block, to);
 }
 
 Result<std::vector<Extent>> IterationPlan::place_chunks(const Block& block, uint64_t first,

@@ -15,6 +15,7 @@
 
 #include "format/format.hpp"
 #include "format/hdf5/stored_as.hpp"
+#include "format/joint/array_places.hpp"
 #include "format/openpmd/patch.hpp"
 #include "model/config.hpp"
 
@@ -48,11 +49,15 @@ class IterationPlan {
 
   // `config` outlives the plan. `path` is for messages. `begin`: of the space for raw data.
   IterationPlan(const Config& config, std::string path, uint64_t begin = kRawBegin);
+  // Takes the places of all datasets from `places`, which outlives the plan.
+  IterationPlan(const Config& config, std::string path, const ArrayPlaces& places);
 
   // See Format. Fails with TAILRACE_WRONG_SHAPE if the block's dataset has another shape or place.
   Result<std::vector<Extent>> place(const Block& block);
   Result<std::vector<Extent>> place_chunks(const Block& block, uint64_t first, std::span<const FilteredChunk> chunks,
                                            const Loss& loss);
+  // Notes a block of a shared dataset that begins at `begin`.
+  void note_block(const Block& block, uint64_t begin);
   void note_event(const std::string& event) { events_.push_back(event); }
   // `dataset`: the one that it belongs to; empty: it belongs to the iteration.
   Status note_attribute(const std::string& dataset, int client, const Attribute& attribute);
@@ -64,7 +69,8 @@ class IterationPlan {
   const Datasets& datasets() const { return datasets_; }
   const std::vector<std::string>& events() const { return events_; }
   const std::map<std::string, FindingValue>& findings() const { return findings_; }
-  // Returns the attributes of the iteration, without its time and step.
+  // Return the time and step that clients have given, and the other attributes of the iteration.
+  const Attributes& times() const { return times_; }
   const Attributes& attributes() const { return attributes_; }
   // Returns the attributes of each dataset; it need not have a block.
   const std::map<std::string, Attributes>& dataset_attributes() const { return dataset_attributes_; }
@@ -83,12 +89,15 @@ class IterationPlan {
 
  private:
   Result<Dataset*> dataset_of(const Block& block, const StoredAs& as);
+  Result<Extent> space_for(const StoredAs& as);
+  static void note_place(const Block& block, Dataset& to);
   void note_patch(const Block& block, const StoredAs& as);
   Status check_place(const StoredAs& as, const Dataset& before) const;
   uint64_t allocate(uint64_t bytes);
 
   const Config& config_;
   const std::string path_;
+  const ArrayPlaces* const places_ = nullptr;  // of a file that several nodes write
   Datasets datasets_;
   std::vector<std::string> events_;
   std::map<std::string, FindingValue> findings_;

@@ -49,6 +49,14 @@ uint64_t runs_in_whole(const Layout& block) {
   return runs;
 }
 
+uint64_t end_in_whole(const Layout& block) {
+  uint64_t last = 0;  // number of its last element in the whole
+  for (size_t axis = 0; axis < block.shape.size(); ++axis) {
+    last = last * block.global_shape[axis] + block.offset[axis] + block.shape[axis] - 1;
+  }
+  return (last + 1) * size_of(block.type);
+}
+
 std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t begin) {
   if (block.empty()) return {};
   if (!as.shared) return {{begin, block.bytes()}};

@@ -49,6 +49,9 @@ std::vector<uint64_t> place_of(const Layout& block);
 // Returns how many contiguous runs of bytes a block has in its whole array, if both are row-major.
 uint64_t runs_in_whole(const Layout& block);
 
+// Returns the bytes of the whole array up to the end of the block, which has elements.
+uint64_t end_in_whole(const Layout& block);
+
 // Returns where the bytes of a block lie, in their order, if its dataset begins at `begin`.
 std::vector<Extent> extents_of(const Layout& block, const StoredAs& as, uint64_t begin);
 

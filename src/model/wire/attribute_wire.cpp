@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "model/wire/packed_bytes.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -15,95 +16,48 @@ namespace {
 constexpr size_t kPartBytes = sizeof(Descriptor::Part::bytes);
 constexpr uint32_t kMostParts = (kMostAttributeBytes + kPartBytes - 1) / kPartBytes;
 
-class AttributeWriter {
- public:
-  template <class T>
-  void put(const T& number) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&number);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof number);
-  }
-  void put_text(std::string_view text) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    bytes_.insert(bytes_.end(), bytes, bytes + text.size());
-  }
-  void put_element(int64_t number) { put(number); }
-  void put_element(double number) { put(number); }
-  void put_element(const std::string& text) {
-    put(static_cast<uint32_t>(text.size()));
-    put_text(text);
-  }
-  template <class T>
-  void put_elements(const T& value) {
-    put(uint32_t{1});
-    put_element(value);
-  }
-  template <class T>
-  void put_elements(const std::vector<T>& values) {
-    put(static_cast<uint32_t>(values.size()));
-    for (const T& value : values) put_element(value);
-  }
-  std::vector<std::byte> take() { return std::move(bytes_); }
+void put_element(PackedBytes& to, int64_t number) { to.put(number); }
+void put_element(PackedBytes& to, double number) { to.put(number); }
+void put_element(PackedBytes& to, const std::string& text) { to.put_string(text); }
 
- private:
-  std::vector<std::byte> bytes_;
-};
+template <class T>
+void put_elements(PackedBytes& to, const T& value) {
+  to.put(uint32_t{1});
+  put_element(to, value);
+}
+template <class T>
+void put_elements(PackedBytes& to, const std::vector<T>& values) {
+  to.put(static_cast<uint32_t>(values.size()));
+  for (const T& value : values) put_element(to, value);
+}
 
-// Reads within its bytes; after a failure all that it returns is 0 or empty.
-class AttributeReader {
- public:
-  explicit AttributeReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+void get_element(PackedReader& from, int64_t& to) { to = from.get<int64_t>(); }
+void get_element(PackedReader& from, double& to) { to = from.get<double>(); }
+void get_element(PackedReader& from, std::string& to) { to = from.get_string(); }
 
-  template <class T>
-  T get() {
-    T number{};
-    const std::span<const std::byte> from = next(sizeof number);
-    if (!from.empty()) std::memcpy(&number, from.data(), sizeof number);
-    return number;
-  }
-  std::string get_text(size_t length) {
-    const std::span<const std::byte> from = next(length);
-    return {reinterpret_cast<const char*>(from.data()), from.size()};
-  }
-  void get_element(int64_t& to) { to = get<int64_t>(); }
-  void get_element(double& to) { to = get<double>(); }
-  void get_element(std::string& to) { to = get_text(get<uint32_t>()); }
-  template <class T>
-  AttributeValue get_one() {
-    T value{};
-    if (get<uint32_t>() != 1) good_ = false;
-    get_element(value);
-    return value;
-  }
-  template <class T>
-  AttributeValue get_all() {
-    const auto count = get<uint32_t>();
-    std::vector<T> values;
-    for (uint32_t i = 0; i < count && good_; ++i) get_element(values.emplace_back());
-    return values;
-  }
-  bool good_to_the_end() const { return good_ && bytes_.empty(); }
+template <class T>
+AttributeValue get_one(PackedReader& from) {
+  T value{};
+  if (from.get<uint32_t>() != 1) from.fail();
+  get_element(from, value);
+  return value;
+}
+template <class T>
+AttributeValue get_all(PackedReader& from) {
+  const auto count = from.get<uint32_t>();
+  std::vector<T> values;
+  for (uint32_t i = 0; i < count && from.good(); ++i) get_element(from, values.emplace_back());
+  return values;
+}
 
- private:
-  std::span<const std::byte> next(size_t length) {
-    if (length > bytes_.size()) good_ = false;
-    if (!good_) return {};
-    const std::span<const std::byte> taken = bytes_.first(length);
-    bytes_ = bytes_.subspan(length);
-    return taken;
-  }
-
-  std::span<const std::byte> bytes_;
-  bool good_ = true;
-};
-
-AttributeValue read_value(AttributeReader& reader, uint8_t kind) {
+AttributeValue read_value(PackedReader& reader, uint8_t kind) {
   switch (kind) {
-    case 0: return reader.get_one<int64_t>();
-    case 1: return reader.get_one<double>();
-    case 2: return reader.get_one<std::string>();
-    case 3: return reader.get_all<int64_t>();
-    case 4: return reader.get_all<double>();
-    default: return reader.get_all<std::string>();
+    case 0: return get_one<int64_t>(reader);
+    case 1: return get_one<double>(reader);
+    case 2: return get_one<std::string>(reader);
+    case 3: return get_all<int64_t>(reader);
+    case 4: return get_all<double>(reader);
+    default: return get_all<std::string>(reader);
   }
 }
 
@@ -111,16 +65,16 @@ AttributeValue read_value(AttributeReader& reader, uint8_t kind) {
 
 std::vector<std::byte> to_bytes(std::string_view name, const AttributeValue& value) {
   TAILRACE_REQUIRE(name.size() <= kMostAttributeName);
-  AttributeWriter writer;
+  PackedBytes writer;
   writer.put(static_cast<uint8_t>(value.index()));
   writer.put(static_cast<uint8_t>(name.size()));
   writer.put_text(name);
-  std::visit([&writer](const auto& elements) { writer.put_elements(elements); }, value);
+  std::visit([&writer](const auto& elements) { put_elements(writer, elements); }, value);
   return writer.take();
 }
 
 Result<Attribute> to_attribute(std::span<const std::byte> bytes) {
-  AttributeReader reader(bytes);
+  PackedReader reader(bytes);
   const auto kind = reader.get<uint8_t>();
   const auto length = reader.get<uint8_t>();
   std::string name = reader.get_text(length);

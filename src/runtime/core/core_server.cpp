@@ -342,10 +342,8 @@ Status CoreServer::prepare(const Config& config) {
   auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
   if (config.shares_files()) {
-    const bool job = config.storage.file_per == FilePer::job;
     FileSystem& output = parts.value().storage->files();
-    auto locks =
-        take_output_directories(config, output, job ? "job" : fmt::format("n{}", config.place.node), 0, log_);
+    auto locks = take_output_directories(config, output, shared_writer_of(config), 0, log_);
     if (!locks.ok()) return locks.status();
     shared_locks_ = std::move(locks).value();
   }

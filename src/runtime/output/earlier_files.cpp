@@ -8,6 +8,7 @@
 
 #include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
+#include "format/joint/node_part.hpp"
 #include "runtime/output/leftover.hpp"
 
 namespace tailrace::impl {
@@ -20,7 +21,10 @@ struct EarlierFiles {
   std::vector<std::string> published;
   std::vector<std::string> parts;
   std::vector<std::string> xdmf;  // files beside them, also unfinished ones
-  std::string dropped;            // the file that lists dropped iterations; empty: there is none
+  // Parts of nodes beside `parts`, and those that are alone, since their file was published or removed.
+  std::vector<std::string> of_nodes;
+  std::vector<std::string> orphans;
+  std::string dropped;  // the file that lists dropped iterations; empty: there is none
 
   bool empty() const { return published.empty() && parts.empty(); }
 };
@@ -39,6 +43,11 @@ Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& di
     if (iteration_of(config, client, whole)) (part ? found.parts : found.published).push_back(directory + "/" + name);
     if (plain && is_xdmf_of(pattern_of(config, client), whole)) found.xdmf.push_back(directory + "/" + name);
     if (name == list) found.dropped = directory + "/" + name;
+    const std::string file(file_of_part(name));
+    if (!plain || file.empty()) continue;
+    if (!iteration_of(config, client, std::string_view(file).substr(0, file.size() - kPart.size()))) continue;
+    const bool beside = files.stat(directory + "/" + file).ok();
+    (beside ? found.of_nodes : found.orphans).push_back(directory + "/" + name);
   }
   return found;
 }
@@ -65,11 +74,20 @@ Status remove_all(FileSystem& files, const std::string& directory, const Earlier
   std::vector<std::string> all = found.published;
   all.insert(all.end(), found.parts.begin(), found.parts.end());
   all.insert(all.end(), found.xdmf.begin(), found.xdmf.end());
+  all.insert(all.end(), found.of_nodes.begin(), found.of_nodes.end());
   if (!found.dropped.empty()) all.push_back(found.dropped);
   for (const std::string& file : all) {
     if (Status status = files.remove(file); !status.ok()) return status;
   }
   if (!all.empty()) log.info("{} files of an earlier run are removed from '{}'", all.size(), directory);
+  return {};
+}
+
+// Nodes of this run must not find parts of an earlier one.
+Status remove_orphans(FileSystem& files, const EarlierFiles& found) {
+  for (const std::string& part : found.orphans) {
+    if (Status status = files.remove(part); !status.ok()) return status;
+  }
   return {};
 }
 
@@ -122,9 +140,12 @@ Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& 
 
 Status make_way(const Config& config, FileSystem& files, int client, Log& log) {
   if (config.variables.empty()) return {};
+  // The first node does it for all, before the others write: see storage.file_per.
+  if (config.nodes_share_files() && config.place.node != 0) return {};
   for (const std::string& directory : config.storage.paths) {
     const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
+    if (Status status = remove_orphans(files, found.value()); !status.ok()) return status;
     if (found.value().empty() && found.value().dropped.empty() && found.value().xdmf.empty()) continue;
     if (config.storage.existing == Existing::refuse) {
       if (!found.value().empty()) return refuse(found.value());

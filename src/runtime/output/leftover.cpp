@@ -1,6 +1,12 @@
 #include "runtime/output/leftover.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "format/hdf5/inspect_file.hpp"
+#include "format/hdf5/joint_file.hpp"
+#include "runtime/output/complete_joint.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -18,6 +24,7 @@ class OpenFileOf {
 
   Status status() const { return opened_.status(); }
   FileHandle handle() const { return opened_.value().file; }
+  const Opened& opened() const { return opened_.value(); }
 
  private:
   FileSystem& files_;
@@ -44,11 +51,48 @@ bool has_final_name(FileSystem& files, const std::string& part, const std::strin
   return one.ok() && other.ok() && one.value().is_same_file(other.value());
 }
 
+constexpr std::string_view kUnfinished = ".part";
+
+// Removes what nodes have left beside the file.
+Status remove_parts_beside(FileSystem& files, const std::string& file, const std::string& directory) {
+  const Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  Status status;
+  for (const std::string& name : names.value()) {
+    const std::string path = directory + "/" + name;
+    if (file_of_part(path) != file) continue;
+    if (Status removed = files.remove(path); !removed.ok()) status = std::move(removed);
+  }
+  return status;
+}
+
+// Returns the parts of all nodes that wrote the file; none if some are missing, or do not belong together.
+std::optional<std::vector<NodePart>> parts_of_all(FileSystem& files, const std::string& file) {
+  auto parts = read_parts(files, file);
+  if (!parts.ok() || !parts.value() || JointFile(*parts.value(), file).empty()) return std::nullopt;
+  return std::move(parts).value();
+}
+
+// Publishes a file that lacks nothing but its metadata, which the parts of all nodes describe.
+Status complete(FileSystem& files, const Opened& part, const std::string& file, const std::string& directory,
+                const std::vector<NodePart>& parts) {
+  if (part.stripes.servers.size() > 1) {
+    return Status(TAILRACE_UNSUPPORTED, fmt::format("'{}' has all its data and lacks its metadata: found a striped "
+                                                    "file, expected one in one directory",
+                                                    file));
+  }
+  const JointFile whole(parts, file);
+  const Result<FileEnding> ending = whole.ending();
+  Status status = ending.ok() ? complete_joint(file, ending.value()) : ending.status();
+  if (status.ok()) status = publish(files, part.file, file.substr(0, file.size() - kUnfinished.size()), directory);
+  return status;
+}
+
 }  // namespace
 
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply) {
   Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
-  const std::string final_path = file.substr(0, file.size() - std::string(".part").size());
+  const std::string final_path = file.substr(0, file.size() - kUnfinished.size());
   if (has_final_name(files, file, final_path)) {  // only its old name must go
     leftover.kind = TAILRACE_COMPLETE;
     leftover.status = apply ? files.remove(file) : Status();
@@ -61,11 +105,33 @@ Leftover treat_part(FileSystem& files, const std::string& file, const std::strin
   const Result<bool> complete = is_complete(files, part.handle());
   leftover.status = complete.status();
   if (!complete.ok()) return leftover;
-  if (complete.value()) leftover.kind = TAILRACE_COMPLETE;
+  const auto parts = complete.value() ? std::optional<std::vector<NodePart>>() : parts_of_all(files, file);
+  if (complete.value() || parts) leftover.kind = TAILRACE_COMPLETE;
   if (!apply) return leftover;
-  leftover.status = complete.value() ? publish(files, part.handle(), final_path, directory) : files.remove(file);
+  if (parts) {
+    leftover.status = impl::complete(files, part.opened(), file, directory, *parts);
+  } else {
+    leftover.status = complete.value() ? publish(files, part.handle(), final_path, directory) : files.remove(file);
+  }
+  if (leftover.status.ok()) leftover.status = remove_parts_beside(files, file, directory);
   leftover.done = leftover.status.ok();
   return leftover;
+}
+
+void treat_parts_of_nodes(FileSystem& files, const std::string& directory, bool apply,
+                          const std::function<bool(std::string_view)>& wanted,
+                          const std::function<void(const Leftover&)>& each) {
+  const Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return;
+  for (const std::string& name : names.value()) {
+    const std::string file(file_of_part(name));
+    if (file.empty() || !wanted(std::string_view(file).substr(0, file.size() - kUnfinished.size()))) continue;
+    if (files.stat(directory + "/" + file).ok()) continue;  // they are treated with the file
+    const std::string path = directory + "/" + name;
+    Leftover leftover{path, TAILRACE_INCOMPLETE, false, apply ? files.remove(path) : Status()};
+    leftover.done = apply && leftover.status.ok();
+    each(leftover);
+  }
 }
 
 }  // namespace tailrace::impl

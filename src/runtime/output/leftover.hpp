@@ -2,9 +2,14 @@
 //
 // A `.part` that is whole (it has its superblock, which is written last) only needs its rename; any other lacks
 // bytes. A name that is not a regular file of this user is reported and left alone (base/os/own_file.hpp).
+//
+// If several nodes wrote the file, their parts are beside it (format/hdf5/joint_file.hpp): if all are there, only the
+// metadata are missing, and are made.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "storage/file_system.hpp"
@@ -21,5 +26,11 @@ struct Leftover {
 // Publishes or removes one unfinished file in `directory`; if `apply` is false, only looks. REQUIRES: nobody writes
 // the file.
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply);
+
+// Removes what nodes have left beside unfinished files that are not there any more, of those whose final names
+// `wanted` returns true for. Calls `each` for them.
+void treat_parts_of_nodes(FileSystem& files, const std::string& directory, bool apply,
+                          const std::function<bool(std::string_view)>& wanted,
+                          const std::function<void(const Leftover&)>& each);
 
 }  // namespace tailrace::impl

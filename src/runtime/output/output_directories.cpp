@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "format/file_name.hpp"
+#include "format/joint/node_part.hpp"
 #include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {
@@ -18,19 +20,29 @@ constexpr std::string_view kWrites = ", writing '";
 constexpr size_t kMostHolder = 255;
 
 // The lock of a writer of the format plain, whose unfinished files nobody would know by their names: the lock's file,
-// which has the pattern, stays as long as there are some.
+// which has the pattern, stays as long as there are some. Of the files of several nodes, those count that lack the
+// part of this one.
 class PlainLock final : public NameLock {
  public:
-  PlainLock(std::unique_ptr<NameLock> lock, FileSystem& files, std::string directory, std::string pattern)
-      : lock_(std::move(lock)), files_(files), directory_(std::move(directory)), pattern_(std::move(pattern)) {}
+  // `node`: this one's, if several write the files.
+  PlainLock(std::unique_ptr<NameLock> lock, FileSystem& files, std::string directory, std::string pattern,
+            std::optional<uint32_t> node)
+      : lock_(std::move(lock)),
+        files_(files),
+        directory_(std::move(directory)),
+        pattern_(std::move(pattern)),
+        node_(node) {}
   PlainLock(const PlainLock&) = delete;
   PlainLock& operator=(const PlainLock&) = delete;
   ~PlainLock() override {
     const Result<std::vector<std::string>> names = files_.list(directory_);
     if (!names.ok()) return;
-    const std::vector<std::string>& all = names.value();
-    if (std::any_of(all.begin(), all.end(), [this](const auto& one) { return is_part_of(pattern_, one); }))
-      leave_file();
+    const std::vector<std::string>& all = names.value();  // sorted
+    const auto lacks_us = [&](const std::string& one) {
+      return !node_ || !std::binary_search(all.begin(), all.end(), part_path(one, *node_));
+    };
+    const auto is_unfinished = [&](const std::string& one) { return is_part_of(pattern_, one) && lacks_us(one); };
+    if (std::any_of(all.begin(), all.end(), is_unfinished)) leave_file();
   }
 
   bool held() const override { return lock_->held(); }
@@ -41,6 +53,7 @@ class PlainLock final : public NameLock {
   FileSystem& files_;
   const std::string directory_;
   const std::string pattern_;
+  const std::optional<uint32_t> node_;
 };
 
 }  // namespace
@@ -85,7 +98,10 @@ Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Con
       log.warning("'{}' is on a file system without locks: a second writer {} would not be noticed", path, who);
     }
     locks.push_back(std::move(lock).value());
-    if (plain) locks.back() = std::make_unique<PlainLock>(std::move(locks.back()), files, path, pattern);
+    if (!plain) continue;
+    const auto node =
+        config.nodes_share_files() ? std::optional(static_cast<uint32_t>(config.place.node)) : std::nullopt;
+    locks.back() = std::make_unique<PlainLock>(std::move(locks.back()), files, path, pattern, node);
   }
   return locks;
 }

@@ -1,0 +1,201 @@
+#include "format/hdf5/joint_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kMostPart = uint64_t{1} << 30;  // bytes
+
+Status not_together(const std::string& path, std::string_view what) {
+  Fault fault;
+  fault.code = TAILRACE_NOT_PUBLISHED;
+  fault.operation = "complete";
+  fault.file = path;
+  fault.message = fmt::format("'{}' is not completed: {}", path, what);
+  return Status(std::move(fault));
+}
+
+// Reads a whole file of tailrace's own; none if it is not there.
+Result<std::optional<std::vector<std::byte>>> read_whole(FileSystem& files, const std::string& path) {
+  const Result<Opened> opened = files.open(path, OpenMode::own_read, 0);
+  if (!opened.ok()) {
+    if (opened.status().fault().system_errno == ENOENT) return std::optional<std::vector<std::byte>>();
+    return opened.status();
+  }
+  const Result<uint64_t> size = files.size(opened.value().file);
+  std::vector<std::byte> bytes(size.ok() ? std::min(size.value(), kMostPart) : 0);
+  Result<size_t> count = size.ok() ? files.read(opened.value().file, 0, bytes) : Result<size_t>(size.status());
+  files.close(opened.value().file);
+  if (!count.ok()) return count.status();
+  bytes.resize(count.value());
+  return std::optional(std::move(bytes));
+}
+
+Result<std::optional<NodePart>> read_part(FileSystem& files, const std::string& unfinished, uint32_t node) {
+  const std::string path = part_path(unfinished, node);
+  const auto bytes = read_whole(files, path);
+  if (!bytes.ok()) return bytes.status();
+  if (!bytes.value()) return std::optional<NodePart>();
+  Result<NodePart> part = to_node_part(*bytes.value());
+  if (!part.ok() || part.value().node != node) {
+    return not_together(unfinished, fmt::format("found '{}', expected the part of node {}", path, node));
+  }
+  return std::optional(std::move(part).value());
+}
+
+// Returns ok if one array may be described by both parts.
+Status check_same(const std::string& path, const NodePart& one, const NodePart& other) {
+  if (one.nodes != other.nodes || one.iteration != other.iteration || one.arrays_end != other.arrays_end) {
+    return not_together(
+        path, fmt::format("the parts of nodes {} and {} are of different configurations", one.node, other.node));
+  }
+  std::map<std::string, const NodePart::Array*> arrays;
+  for (const NodePart::Array& array : one.arrays) arrays[array.name] = &array;
+  for (const NodePart::Array& array : other.arrays) {
+    const auto found = arrays.find(array.name);
+    if (found == arrays.end()) continue;
+    const NodePart::Array& first = *found->second;
+    if (first.begin == array.begin && first.shape == array.shape && first.type == array.type) continue;
+    return not_together(
+        path, fmt::format("nodes {} and {} do not agree on the shape of '{}': found [{}] and [{}]", one.node,
+                          other.node, array.name, fmt::join(first.shape, ", "), fmt::join(array.shape, ", ")));
+  }
+  return {};
+}
+
+void put_set(NodePart& part, const std::string& dataset, const IterationPlan::Attributes& attributes) {
+  for (const auto& [name, noted] : attributes)
+    part.attributes.push_back({dataset, noted.client, {name, noted.value}});
+}
+
+}  // namespace
+
+NodePart part_of(const Config& config, int64_t iteration, const IterationPlan& plan) {
+  NodePart part;
+  part.node = static_cast<uint32_t>(config.place.node);
+  part.nodes = static_cast<uint32_t>(config.place.nodes);
+  part.iteration = iteration;
+  part.arrays_end = plan.raw_end();
+  part.time_unit = config.time.unit.factor;
+  part.time_step = config.time.dt;
+  part.configured = config.iteration_attributes;
+  for (const auto& [name, dataset] : plan.datasets()) {
+    const StoredAs as = plan.stored_as(dataset);
+    part.arrays.push_back({name, dataset.variable, as.block->type, as.shape(), dataset.stored.extent.offset,
+                           config.variables[dataset.variable].attributes, dataset.stored.blocks});
+  }
+  put_set(part, "", plan.times());
+  put_set(part, "", plan.attributes());
+  for (const auto& [dataset, attributes] : plan.dataset_attributes()) put_set(part, dataset, attributes);
+  part.events = plan.events();
+  part.findings.assign(plan.findings().begin(), plan.findings().end());
+  part.missing = plan.missing();
+  part.missing_unnamed = plan.missing_unnamed();
+  return part;
+}
+
+// Looks for the parts one after the other: most nodes find one that is missing soon.
+Result<std::optional<std::vector<NodePart>>> read_parts(FileSystem& files, const std::string& unfinished) {
+  std::vector<NodePart> parts;
+  uint32_t nodes = 1;  // as the first part says
+  for (uint32_t node = 0; node < nodes; ++node) {
+    auto part = read_part(files, unfinished, node);
+    if (!part.ok()) return part.status();
+    if (!part.value()) return std::optional<std::vector<NodePart>>();
+    nodes = node == 0 ? part.value()->nodes : nodes;
+    parts.push_back(std::move(*part.value()));
+    if (Status same = check_same(unfinished, parts.front(), parts.back()); !same.ok()) return same;
+  }
+  return std::optional(std::move(parts));
+}
+
+Status remove_parts(FileSystem& files, const std::string& unfinished, uint32_t nodes) {
+  Status status;
+  for (uint32_t node = 0; node < nodes; ++node) {
+    Status removed = files.remove(part_path(unfinished, node));
+    if (removed.ok() || removed.fault().system_errno == ENOENT) continue;
+    if (status.ok()) status = std::move(removed);
+  }
+  return status;
+}
+
+JointFile::JointFile(const std::vector<NodePart>& parts, std::string path)
+    : path_(std::move(path)), iteration_(parts.front().iteration) {
+  describe(parts);
+  plan_ = std::make_unique<IterationPlan>(config_, path_, parts.front().arrays_end);
+  for (const NodePart& part : parts) add(part);
+}
+
+// Makes the configuration of a program that has these arrays.
+void JointFile::describe(const std::vector<NodePart>& parts) {
+  std::map<std::string, const NodePart::Array*> arrays;
+  for (const NodePart& part : parts) {
+    for (const NodePart::Array& array : part.arrays) arrays.try_emplace(array.name, &array);
+  }
+  const NodePart& first = parts.front();
+  config_.name = path_;
+  config_.storage.file_per = FilePer::job;
+  config_.place.nodes = static_cast<int>(first.nodes);
+  config_.format.kind = FormatKind::plain;
+  config_.time.unit.factor = first.time_unit;
+  config_.time.dt = first.time_step;
+  config_.iteration_attributes = first.configured;
+  for (const auto& [name, array] : arrays) {
+    Layout layout;
+    layout.name = name;
+    layout.type = array->type;
+    layout.shape = layout.global_shape = array->shape;
+    layout.offset.assign(array->shape.size(), 0);
+    Variable variable;
+    variable.name = variable.dataset = name;
+    variable.layout = static_cast<uint32_t>(config_.layouts.size());
+    variable.attributes = array->configured;
+    variables_[name] = array->variable;
+    config_.layouts.push_back(std::move(layout));
+    config_.variables.push_back(std::move(variable));
+  }
+}
+
+// Of attributes that clients of several nodes have set, that of the first node counts.
+void JointFile::add(const NodePart& part) {
+  for (const NodePart::Array& array : part.arrays) add_blocks(part, array);
+  for (const NodePart::Set& set : part.attributes) {
+    (void)plan_->note_attribute(set.dataset, set.client, set.attribute);
+  }
+  for (const std::string& event : part.events) {
+    const std::vector<std::string>& known = plan_->events();
+    if (std::find(known.begin(), known.end(), event) == known.end()) plan_->note_event(event);
+  }
+  for (const auto& [name, value] : part.findings) (void)plan_->note_finding(name, value);
+  std::vector<int> missing(plan_->missing().begin(), plan_->missing().end());
+  missing.insert(missing.end(), part.missing.begin(), part.missing.end());
+  std::sort(missing.begin(), missing.end());
+  plan_->note_missing(missing, plan_->missing_unnamed() + part.missing_unnamed);
+}
+
+void JointFile::add_blocks(const NodePart& part, const NodePart::Array& array) {
+  const auto index = static_cast<uint32_t>(config_.find_variable(array.name));
+  const Layout& whole = config_.layout_of(config_.variables[index]);
+  const size_t rank = whole.shape.size();
+  std::vector<std::vector<uint64_t>> blocks = array.blocks;
+  if (blocks.empty()) blocks.emplace_back(2 * rank, 0);  // only blocks without elements came
+  for (const std::vector<uint64_t>& block : blocks) {
+    auto layout = std::make_shared<Layout>(whole);
+    layout->offset.assign(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(rank));
+    layout->shape.assign(block.begin() + static_cast<std::ptrdiff_t>(rank), block.end());
+    plan_->note_block({index, iteration_, static_cast<int>(part.node), std::move(layout)}, array.begin);
+  }
+}
+
+Result<FileEnding> JointFile::ending() const {
+  const Result<IterationImage> image = make_image(config_, {}, iteration_, *plan_, path_);
+  if (!image.ok()) return image.status();
+  return image.value().ending(plan_->reached());
+}
+
+}  // namespace tailrace::impl

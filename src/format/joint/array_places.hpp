@@ -1,0 +1,28 @@
+// ArrayPlaces: where the arrays lie in a file that several nodes write together.
+//
+// Each node computes the same places from the configuration, which has the global shapes: nobody waits for another
+// one. An array has its place in every iteration, also if no block of it comes. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "model/config.hpp"
+#include "model/request.hpp"
+
+namespace tailrace::impl {
+
+struct ArrayPlaces {
+  std::map<std::string, Extent> of;  // by dataset
+  uint64_t end = 0;                  // of the last one
+};
+
+// Returns the offset of the next array of so many bytes, behind `end`: large ones begin at a page, so that transfers
+// may bypass the page cache.
+uint64_t next_place(uint64_t end, uint64_t bytes);
+
+// `begin`: where the first one may begin.
+ArrayPlaces array_places(const Config& config, uint64_t begin);
+
+}  // namespace tailrace::impl

@@ -1,0 +1,14 @@
+// Completes a file that several nodes have written, and that all of them have left before it was whole.
+#pragma once
+
+#include <string>
+
+#include "base/status.hpp"
+#include "format/hdf5/iteration_image.hpp"
+
+namespace tailrace::impl {
+
+// Writes the bytes that complete the unfinished file, and waits for them. The file must not be striped.
+Status complete_joint(const std::string& unfinished, const FileEnding& ending);
+
+}  // namespace tailrace::impl
