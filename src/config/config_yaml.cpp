@@ -178,8 +178,7 @@ void check_file_per_job(const YamlValue& top, const Config& config) {
   }
 }
 
-// Each node must know where the arrays lie in a file that several nodes write, and none may lack: nobody could tell
-// the others.
+// No iteration of a file that several nodes write may lack one of them: nobody could tell the others.
 void check_nodes_share_files(const YamlValue& top, const Config& config) {
   if (!config.nodes_share_files()) return;
   if (!top.trusts({"place", "storage", "format", "memory", "layouts", "variables", "actions"})) return;
@@ -195,16 +194,9 @@ void check_nodes_share_files(const YamlValue& top, const Config& config) {
   }
   const auto variables = top.find("variables");
   for (const Variable& variable : config.variables) {
-    const Layout& layout = config.layout_of(variable);
-    const std::vector<int32_t>& sources = layout.sources.global_shape;
-    const auto is_set = [](int32_t source) { return source != kNoParameter; };
-    const auto entry = variables->find(variable.name);
-    if (has_client(variable.dataset)) {
-      entry->fault_at_key(fmt::format("a dataset with '{{client}}'{}", with), "a dataset of all clients");
-    } else if (std::any_of(sources.begin(), sources.end(), is_set)) {
-      entry->fault_at_key(fmt::format("a global shape with a parameter{}", with),
-                          fmt::format("numbers in 'global' of the layout '{}'", layout.name));
-    }
+    if (!has_client(variable.dataset)) continue;
+    variables->find(variable.name)
+        ->fault_at_key(fmt::format("a dataset with '{{client}}'{}", with), "a dataset of all clients");
   }
 }
 

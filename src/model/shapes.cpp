@@ -47,6 +47,7 @@ std::optional<uint64_t> checked_bytes(std::span<const uint64_t> shape, ElementTy
 Shapes::Shapes(const Config& config) : config_(config) {
   for (const Parameter& parameter : config.parameters) now_.values.push_back(parameter.value);
   for (const Layout& layout : config.layouts) now_.layouts.push_back(std::make_shared<const Layout>(layout));
+  all_ = std::make_shared<const Layouts>(now_.layouts);
 }
 
 Result<Shapes::State> Shapes::with(std::span<const Setting> settings) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "model/block.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
@@ -24,8 +25,8 @@ class Shapes {
 
   // The values, and the layouts that follow from them.
   struct State {
-    std::vector<Number> values;                          // by parameter
-    std::vector<std::shared_ptr<const Layout>> layouts;  // by index into Config::layouts
+    std::vector<Number> values;  // by parameter
+    Layouts layouts;
   };
 
   // Starts with the values of the configuration. Borrows the configuration.
@@ -35,11 +36,17 @@ class Shapes {
     return now_.layouts[config_.variables[variable].layout];
   }
 
+  // Returns all present layouts.
+  const std::shared_ptr<const Layouts>& all() const { return all_; }
+
   // Returns the state after all these settings. Fails if a layout would be invalid: TAILRACE_WRONG_SHAPE,
   // TAILRACE_TOO_LARGE for blocks that do not fit into the budget, TAILRACE_INVALID_ARGUMENT for a parameter that
   // cannot be set, or not to that value: an integer is set to integers, a real number to finite numbers.
   Result<State> with(std::span<const Setting> settings) const;
-  void take(State state) { now_ = std::move(state); }
+  void take(State state) {
+    now_ = std::move(state);
+    all_ = std::make_shared<const Layouts>(now_.layouts);
+  }
 
  private:
   Result<std::vector<Number>> values_with(std::span<const Setting> settings) const;
@@ -49,6 +56,7 @@ class Shapes {
 
   const Config& config_;
   State now_;
+  std::shared_ptr<const Layouts> all_;
 };
 
 // Returns the first dimension in which a block exceeds the whole array; none if it lies inside.

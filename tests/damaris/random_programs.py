@@ -34,6 +34,7 @@ class Case:
     xml: str
     calls: list[list[str]]
     cores: int
+    node_size: int  # so many ranks count as a node; 0: all
     files: dict[str, dict[str, np.ndarray]]
     codes: list[int]  # that are allowed
 
@@ -45,6 +46,10 @@ class _Maker:
         self.cores = self.random.choice([0, 1, 1, 2])
         self.domains = self.random.choice([1, 1, 2, 3])
         self.clients = self.random.choice([2, 4]) if self.cores == 2 else self.random.randint(1, 3)
+        self.nodes = self.random.choice([1, 1, 2, 3])
+        if self.cores == 2:
+            self.nodes = min(self.nodes, 2)
+        self.clients *= self.nodes
         self.iterations = self.random.randint(1, 4)
         self.variables = [self._variable(i) for i in range(self.random.randint(1, 4))]
 
@@ -81,7 +86,10 @@ class _Maker:
     def _file(self, step: int, client: int) -> str:
         if self.collective:
             return f"sim_It{step}.h5"
-        server = client if self.cores == 0 else client * self.cores // self.clients
+        of_node = self.clients // self.nodes
+        server = client
+        if self.cores > 0:
+            server = client // of_node * self.cores + client % of_node * self.cores // of_node
         return f"sim_It{step}_Pr{server}.h5"
 
     def make(self) -> Case:
@@ -95,7 +103,8 @@ class _Maker:
                     calls[client] += line
                     self._store(files.setdefault(self._file(step, client), {}), name, block, scale, client)
                 calls[client].append("end")
-        return Case(self.description(), calls, self.cores, files, [runs.OK, runs.NO_SERVER])
+        size = 0 if self.nodes == 1 else self.clients // self.nodes + self.cores
+        return Case(self.description(), calls, self.cores * self.nodes, size, files, [runs.OK, runs.NO_SERVER])
 
     def _blocks(self, step: int, client: int, scale: int) -> Iterator[tuple[list[str], _Variable, tuple[int, int]]]:
         """Yields the calls for each block, its variable, its domain and its first value."""

@@ -20,7 +20,8 @@ SEEDS = [int(os.environ["DAMARIS_SEED"])] if "DAMARIS_SEED" in os.environ else l
 def check(mpi: mpis.Mpi, directory: pathlib.Path, seed: int) -> None:
     """Runs the case of a seed, and compares all files."""
     case = random_programs.make(seed)
-    run = runs.replay(mpi, directory, case.xml, case.calls, cores=case.cores)
+    environment = {**os.environ, "TAILRACE_DAMARIS_NODE_SIZE": str(case.node_size)}
+    run = runs.replay(mpi, directory, case.xml, case.calls, cores=case.cores, environment=environment)
     assert all(code in case.codes for codes in run.codes for code in codes), (seed, run.output)
     assert [len(codes) for codes in run.codes] == [len(calls) + 1 for calls in case.calls], (seed, run.output)
     assert sorted(file.name for file in (directory / "out").glob("*.h5*")) == sorted(case.files), seed

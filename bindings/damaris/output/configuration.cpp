@@ -26,12 +26,6 @@ std::string list_of(const std::vector<std::string>& words) {
   return result + "]";
 }
 
-std::vector<std::string> texts_of(const std::vector<uint64_t>& numbers) {
-  std::vector<std::string> texts;
-  for (const uint64_t number : numbers) texts.push_back(std::to_string(number));
-  return texts;
-}
-
 const char* type_name(ElementType type) {
   switch (type) {
     case ElementType::int8:
@@ -151,8 +145,7 @@ class Writer {
       const BlockShape now = shape(block);
       for (size_t axis = 0; axis < block.shape.size(); ++axis) {
         text_ += "  " + block.shape[axis] + ": " + std::to_string(now.inner[axis]) + "\n";
-        const bool varies = has_places() && !outlet_.is_joint();
-        if (varies) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
+        if (has_places()) text_ += "  " + block.global[axis] + ": " + std::to_string(now.global[axis]) + "\n";
         if (has_places() || has_origins()) text_ += "  " + block.offset[axis] + ": 0\n";
       }
     }
@@ -161,11 +154,9 @@ class Writer {
   void put_layouts() {
     if (!blocks_.empty()) text_ += "layouts:\n";
     for (const StoredBlock& block : blocks_) {
-      const size_t index = model_.variables[block.variable].layout;
-      const Layout& layout = model_.layouts[index];
+      const Layout& layout = model_.layouts[model_.variables[block.variable].layout];
       text_ += "  " + block.name + ": {type: " + type_name(layout.type) + ", shape: " + list_of(block.shape);
-      const std::vector<std::string> global = outlet_.is_joint() ? texts_of(outlet_.globals.at(index)) : block.global;
-      if (has_places()) text_ += ", global: " + list_of(global) + ", offset: " + list_of(block.offset);
+      if (has_places()) text_ += ", global: " + list_of(block.global) + ", offset: " + list_of(block.offset);
       if (has_origins()) text_ += ", origin: " + list_of(block.offset);
       text_ += "}\n";
     }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -44,14 +43,12 @@ struct Outlet {
   std::string server = "node";         // the number of the server among all servers
   std::string servers = "nodes";       // how many there are
   std::string clients = "local_size";  // of this server
-  // If several nodes write the file for all: the node, how many there are, and the global shape of each layout, which
-  // all of them must know from the start.
+  // If several nodes write the file for all: the node, and how many there are.
   int node = 0;
   int nodes = 1;
-  std::map<size_t, std::vector<uint64_t>> globals = {};  // by index into Model::layouts
-  std::vector<int> cpus;                                 // on which the server may run; empty: tailrace chooses
-  uint64_t budget = 0;                                   // bytes for each client; 0: the default
-  double patience = 0;                                   // seconds; 0: the default
+  std::vector<int> cpus;        // on which the server may run; empty: tailrace chooses
+  uint64_t budget = 0;          // bytes for each client; 0: the default
+  double patience = 0;          // seconds; 0: the default
   bool empty_at_first = false;  // no block has elements before the program has set its parameters
   bool goes_on = false;         // adds to files of this name
   // Addresses of forwarders that write the files, and the path of their key file.

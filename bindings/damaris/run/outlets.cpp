@@ -30,24 +30,6 @@ uint64_t budget_of(const Model& model, const Ranks& ranks, size_t store, size_t 
   return std::max({part, kLeastBudget, largest > part ? room : uint64_t{0}});
 }
 
-// The nodes write the file together.
-void join_nodes(const Model& model, const Ranks& ranks, const Expression::Lookup& lookup, Outlet& outlet) {
-  outlet.node = ranks.node();
-  outlet.nodes = ranks.nodes();
-  for (const Variable& variable : model.variables) {
-    if (variable.store != outlet.store) continue;
-    const Layout& layout = model.layouts[variable.layout];
-    try {
-      outlet.globals[variable.layout] = shape_of(layout, lookup).global;
-    } catch (const ExpressionError& error) {
-      throw Failure(DAMARIS_INIT_ERROR, "store '" + model.stores[outlet.store].name + "': layout '" + layout.name +
-                                            "': " + error.what() +
-                                            "; FileMode Collective on several nodes needs its global shape at "
-                                            "damaris_start");
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const Forwarding* forwarding, bool goes_on,
@@ -62,7 +44,10 @@ std::vector<Outlet> outlets_of(const Model& model, const Ranks& ranks, const For
     outlet.server = std::to_string(ranks.server());
     outlet.servers = std::to_string(std::max(1, ranks.servers()));
     outlet.clients = std::to_string(collective ? ranks.clients_of_node() : ranks.clients_of_server());
-    if (collective && ranks.nodes() > 1) join_nodes(model, ranks, lookup, outlet);
+    if (collective) {
+      outlet.node = ranks.node();
+      outlet.nodes = ranks.nodes();
+    }
     if (!collective) outlet.cpus = ranks.server_cpus();
     outlet.budget = budget_of(model, ranks, store, stores.size(), lookup);
     outlet.patience = kPatience;

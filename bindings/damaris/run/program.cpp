@@ -159,10 +159,10 @@ void Program::open_clients() {
   if (ranks_.has_servers()) MPI_Barrier(ranks_.all());  // the servers are ready
   try {
     for (const Outlet& outlet : outlets_of(model_, ranks_, forwarding_.get(), started_before_, present())) {
-      clients_.push_back(std::make_unique<StoreClient>(model_, outlet, ranks_.number()));
+      clients_.push_back(std::make_unique<StoreClient>(model_, outlet, ranks_.number(), present()));
     }
     if (const auto outlet = script_outlet_of(model_, ranks_, run_)) {
-      scripts_ = std::make_unique<StoreClient>(model_, *outlet, ranks_.number());
+      scripts_ = std::make_unique<StoreClient>(model_, *outlet, ranks_.number(), present());
     } else if (!model_.scripts.empty() && ranks_.number() == 0) {
       say("damaris_start: scripts do not run, as there are no dedicated cores, or no variables for them");
     }

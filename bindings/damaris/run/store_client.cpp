@@ -16,15 +16,16 @@ bool carried_out(tailrace_status status) { return status == TAILRACE_OK || statu
 
 }  // namespace
 
-StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client)
+StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client, Expression::Lookup present)
     : scripts_(outlet.scripts),
       shared_(outlet.scripts || model.stores[outlet.store].mode == FileMode::collective),
       positioned_(!outlet.scripts && model.stores[outlet.store].xdmf != XdmfMode::none),
       joint_(outlet.is_joint()),
-      frequency_(outlet.scripts ? 1 : model.stores[outlet.store].frequency) {
+      frequency_(outlet.scripts ? 1 : model.stores[outlet.store].frequency),
+      present_(std::move(present)) {
   for (StoredBlock& names : blocks_of(model, outlet)) {
-    const size_t count = names.shape.size() * (joint_ ? 2 : shared_ ? 3 : positioned_ ? 2 : 1);
-    if (joint_) globals_.push_back(outlet.globals.at(model.variables[names.variable].layout));
+    const size_t count = names.shape.size() * (shared_ ? 3 : positioned_ ? 2 : 1);
+    layouts_.push_back(&model.layouts[model.variables[names.variable].layout]);
     targets_.push_back({std::move(names), std::vector<int64_t>(count, 0), {}});
   }
   const std::string text = configuration_of(model, outlet);
@@ -46,20 +47,42 @@ StoreClient::~StoreClient() {
 
 int StoreClient::check(tailrace_status status, const char* what) { return damaris::check(client_, status, what); }
 
-// All nodes expect arrays of the same size.
-int StoreClient::check_global(const Target& target, const BlockShape& shape) const {
-  if (!joint_ || shape.global == globals_[static_cast<size_t>(&target - targets_.data())]) return DAMARIS_OK;
-  say("'" + target.names.name +
-      "': found another global shape than at damaris_start, expected the same: several "
-      "nodes write the file (FileMode Collective)");
-  return DAMARIS_INVALID_DIMENSIONS;
+// Tells tailrace the global shapes of all blocks. All nodes compute from them where the arrays lie.
+int StoreClient::tell_globals(int64_t iteration) {
+  if (!joint_ || placed_ == iteration) return DAMARIS_OK;
+  std::vector<tailrace_parameter> parameters;
+  for (size_t index = 0; index < targets_.size(); ++index) {
+    Target& target = targets_[index];
+    BlockShape shape;
+    try {
+      shape = shape_of(*layouts_[index], present_);
+    } catch (const ExpressionError&) {
+      continue;  // the program sets its parameters later
+    }
+    const std::vector<int64_t> global(shape.global.begin(), shape.global.end());
+    const auto rank = static_cast<std::ptrdiff_t>(global.size());
+    if (std::equal(global.begin(), global.end(), target.sent.begin() + rank)) continue;
+    // The block gets its shape and position when it comes. Until then it has no elements, which fit everywhere.
+    for (size_t axis = 0; axis < global.size(); ++axis) {
+      parameters.push_back({target.names.shape[axis].c_str(), 0});
+      parameters.push_back({target.names.global[axis].c_str(), global[axis]});
+      parameters.push_back({target.names.offset[axis].c_str(), 0});
+    }
+    std::fill(target.sent.begin(), target.sent.end(), 0);
+    std::copy(global.begin(), global.end(), target.sent.begin() + rank);
+  }
+  placed_ = iteration;
+  if (parameters.empty()) return DAMARIS_OK;
+  return check(tailrace_set_parameters(client_, parameters.data(), parameters.size()),
+               "the dimensions of all blocks");
 }
 
 // Tells tailrace the block's present numbers, if they have changed.
-int StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position) {
-  if (const int code = check_global(target, shape); code != DAMARIS_OK) return code;
+int StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position,
+                       int64_t iteration) {
+  if (const int code = tell_globals(iteration); code != DAMARIS_OK) return code;
   std::vector<int64_t> now(shape.inner.begin(), shape.inner.end());
-  if (shared_ && !joint_) now.insert(now.end(), shape.global.begin(), shape.global.end());
+  if (shared_) now.insert(now.end(), shape.global.begin(), shape.global.end());
   // Nothing is stored for scripts: the whole need not be large enough for the block.
   for (size_t axis = 0; scripts_ && axis < position.size(); ++axis) {
     int64_t& whole = now[shape.inner.size() + axis];
@@ -70,7 +93,7 @@ int StoreClient::place(Target& target, const BlockShape& shape, const std::vecto
   std::vector<const std::string*> names;
   for (const std::string& name : target.names.shape) names.push_back(&name);
   for (const std::string& name : target.names.global) {
-    if (shared_ && !joint_) names.push_back(&name);
+    if (shared_) names.push_back(&name);
   }
   for (const std::string& name : target.names.offset) names.push_back(&name);
   std::vector<tailrace_parameter> parameters;
@@ -94,7 +117,7 @@ int StoreClient::copy_without_ghosts(const Target& target, const BlockShape& sha
 int StoreClient::write(size_t index, ClientBlock& block, int64_t iteration, const void* data) {
   Target& target = targets_[index];
   const std::vector<int64_t> before = target.sent;
-  const int placed = place(target, block.shape(), block.position());
+  const int placed = place(target, block.shape(), block.position(), iteration);
   if (placed != DAMARIS_OK && target.sent == before) return placed;  // refused: nothing has changed
   const BlockShape& shape = block.shape();
   if (shape.has_ghosts()) {
@@ -123,7 +146,7 @@ int StoreClient::alloc(size_t index, ClientBlock& block, int64_t iteration, void
     return DAMARIS_OK;
   }
   const std::vector<int64_t> before = target.sent;
-  const int placed = place(target, block.shape(), block.position());
+  const int placed = place(target, block.shape(), block.position(), iteration);
   if (placed != DAMARIS_OK && target.sent == before) return placed;
   Lent lent;
   lent.iteration = iteration;
@@ -150,7 +173,7 @@ int StoreClient::commit(size_t index, ClientBlock& block, int64_t iteration) {
   if (lent == nullptr || lent->committed) return DAMARIS_BLOCK_NOT_FOUND;
   lent->committed = true;
   if (lent->own) {
-    const int placed = place(target, lent->shape, block.position());
+    const int placed = place(target, lent->shape, block.position(), iteration);
     if (placed != DAMARIS_OK) return placed;
     return copy_without_ghosts(target, lent->shape, block.element(), iteration, lent->data);
   }

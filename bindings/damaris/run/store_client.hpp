@@ -15,8 +15,8 @@ namespace tailrace::damaris {
 
 class StoreClient {
  public:
-  // Opens client `client`. Throws Failure.
-  StoreClient(const Model& model, const Outlet& outlet, int client);
+  // Opens client `client`. Throws Failure. Borrows the model. `present` returns the present values of parameters.
+  StoreClient(const Model& model, const Outlet& outlet, int client, Expression::Lookup present);
   StoreClient(const StoreClient&) = delete;
   StoreClient& operator=(const StoreClient&) = delete;
   ~StoreClient();
@@ -48,8 +48,8 @@ class StoreClient {
     std::vector<Lent> lent;     // of iterations that are not cleared
   };
 
-  int place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position);
-  int check_global(const Target& target, const BlockShape& shape) const;
+  int place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position, int64_t iteration);
+  int tell_globals(int64_t iteration);
   int copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
                           const void* data);
   int check(tailrace_status status, const char* what);
@@ -61,11 +61,13 @@ class StoreClient {
   const bool scripts_;     // the blocks are for scripts
   const bool shared_;      // a file for all, or scripts: blocks have positions in whole arrays
   const bool positioned_;  // XDMF files show where blocks are
-  // Several nodes write the file: then global shapes stay what they are, by block, and iterations in which nothing is
-  // stored are not ended.
+  // Several nodes write the file: then tailrace knows the global shapes of all blocks before the first one of an
+  // iteration comes, and iterations in which nothing is stored are not ended.
   const bool joint_;
-  std::vector<std::vector<uint64_t>> globals_;
+  int64_t placed_ = -1;  // the iteration whose global shapes it knows
   const int64_t frequency_;
+  const Expression::Lookup present_;    // the present values of parameters
+  std::vector<const Layout*> layouts_;  // by block
   std::vector<Target> targets_;
   tailrace_client* client_ = nullptr;
 };

@@ -61,12 +61,7 @@ std::vector<XdmfDataset> datasets_of(const IterationPlan& plan) {
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config),
-      files_(files),
-      options_(std::move(options)),
-      places_(config.nodes_share_files() ? array_places(config, kRawBegin) : ArrayPlaces()),
-      template_(config),
-      xdmf_grids_(config) {
+    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_grids_(config) {
   rehearse();
 }
 
@@ -150,7 +145,7 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
 
 Hdf5Format::Record Hdf5Format::begin_joint(FileNames names) const {
   Record record;
-  record.plan = std::make_shared<IterationPlan>(config_, names.temporary, places_);
+  record.plan = std::make_shared<IterationPlan>(IterationPlan::of_nodes(config_, names.temporary));
   FileNames part = part_beside(names, static_cast<uint32_t>(config_.place.node));
   record.files = {std::move(names), std::move(part)};
   return record;

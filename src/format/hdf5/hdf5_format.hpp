@@ -105,7 +105,6 @@ class Hdf5Format final : public Format {
   const Config& config_;
   FileSystem& files_;
   const Options options_;
-  const ArrayPlaces places_;  // of files that several nodes write
   std::map<int64_t, Record> records_;
   std::deque<int64_t> finished_;  // keys of finished records, oldest first
   size_t parts_ = 0;              // sum over all of them

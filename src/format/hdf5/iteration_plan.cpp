@@ -26,8 +26,11 @@ bool same_place(const StoredAs& a, const StoredAs& b) {
 IterationPlan::IterationPlan(const Config& config, std::string path, uint64_t begin)
     : config_(config), path_(std::move(path)), raw_end_(begin) {}
 
-IterationPlan::IterationPlan(const Config& config, std::string path, const ArrayPlaces& places)
-    : config_(config), path_(std::move(path)), places_(&places), raw_end_(places.end) {}
+IterationPlan IterationPlan::of_nodes(const Config& config, std::string path) {
+  IterationPlan plan(config, std::move(path));
+  plan.of_nodes_ = true;
+  return plan;
+}
 
 uint64_t IterationPlan::allocate(uint64_t bytes) {
   const uint64_t offset = next_place(raw_end_, bytes);
@@ -51,15 +54,22 @@ Status IterationPlan::check_place(const StoredAs& as, const Dataset& before) con
 }
 
 // Returns where a dataset that is not in chunks lies.
-Result<Extent> IterationPlan::space_for(const StoredAs& as) {
+Result<Extent> IterationPlan::space_for(const Block& block, const StoredAs& as) {
   const uint64_t bytes = as.bytes();
-  if (places_ == nullptr) return bytes > 0 ? Extent{allocate(bytes), bytes} : Extent{};
+  if (!of_nodes_) return bytes > 0 ? Extent{allocate(bytes), bytes} : Extent{};
+  if (!places_) {
+    TAILRACE_REQUIRE(block.layouts != nullptr);
+    places_ = array_places(config_, *block.layouts, raw_end_);
+    raw_end_ = places_->end;
+  }
   const auto place = places_->of.find(as.name);
-  if (place != places_->of.end() && place->second.length == bytes) return place->second;
-  return Status(TAILRACE_WRONG_SHAPE,
-                fmt::format("'{}': found the global shape [{}], expected that of the configuration: several nodes "
-                            "write the file",
-                            as.name, fmt::join(as.shape(), ", ")));
+  TAILRACE_REQUIRE(place != places_->of.end());
+  if (place->second.length == bytes) return place->second;
+  return Status(
+      TAILRACE_WRONG_SHAPE,
+      fmt::format("'{}': found the global shape [{}] of {} bytes, expected one of {}, as when the iteration "
+                  "began: several nodes write the file",
+                  as.name, fmt::join(as.shape(), ", "), bytes, place->second.length));
 }
 
 Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, const StoredAs& as) {
@@ -81,7 +91,7 @@ Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, co
   if (made.in_chunks) {
     made.stored.chunks.resize(plan_of(variable, *block.layout).chunking.count());
   } else {
-    const Result<Extent> space = space_for(as);
+    const Result<Extent> space = space_for(block, as);
     if (!space.ok()) return space.status();
     made.stored.extent = space.value();
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,8 +50,9 @@ class IterationPlan {
 
   // `config` outlives the plan. `path` is for messages. `begin`: of the space for raw data.
   IterationPlan(const Config& config, std::string path, uint64_t begin = kRawBegin);
-  // Takes the places of all datasets from `places`, which outlives the plan.
-  IterationPlan(const Config& config, std::string path, const ArrayPlaces& places);
+  // Of a file that several nodes write: the first block brings the layouts from which the places of all datasets
+  // follow.
+  static IterationPlan of_nodes(const Config& config, std::string path);
 
   // See Format. Fails with TAILRACE_WRONG_SHAPE if the block's dataset has another shape or place.
   Result<std::vector<Extent>> place(const Block& block);
@@ -89,7 +91,7 @@ class IterationPlan {
 
  private:
   Result<Dataset*> dataset_of(const Block& block, const StoredAs& as);
-  Result<Extent> space_for(const StoredAs& as);
+  Result<Extent> space_for(const Block& block, const StoredAs& as);
   static void note_place(const Block& block, Dataset& to);
   void note_patch(const Block& block, const StoredAs& as);
   Status check_place(const StoredAs& as, const Dataset& before) const;
@@ -97,7 +99,8 @@ class IterationPlan {
 
   const Config& config_;
   const std::string path_;
-  const ArrayPlaces* const places_ = nullptr;  // of a file that several nodes write
+  bool of_nodes_ = false;
+  std::optional<ArrayPlaces> places_;  // of a file that several nodes write, from its first block on
   Datasets datasets_;
   std::vector<std::string> events_;
   std::map<std::string, FindingValue> findings_;

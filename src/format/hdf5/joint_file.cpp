@@ -48,25 +48,38 @@ Result<std::optional<NodePart>> read_part(FileSystem& files, const std::string& 
   return std::optional(std::move(part).value());
 }
 
-// Returns ok if one array may be described by both parts.
-Status check_same(const std::string& path, const NodePart& one, const NodePart& other) {
-  if (one.nodes != other.nodes || one.iteration != other.iteration || one.arrays_end != other.arrays_end) {
-    return not_together(
-        path, fmt::format("the parts of nodes {} and {} are of different configurations", one.node, other.node));
+// Compares parts: do they describe one file?
+class Agreement {
+ public:
+  explicit Agreement(const std::string& path) : path_(path) {}
+
+  // The parts outlive this.
+  Status add(const NodePart& part) {
+    const NodePart& first = first_ == nullptr ? part : *first_;
+    first_ = &first;
+    bool agrees = part.nodes == first.nodes && part.iteration == first.iteration;
+    if (!part.arrays.empty()) {  // else it does not know where they end
+      agrees = agrees && (!end_ || *end_ == part.arrays_end);
+      end_ = part.arrays_end;
+    }
+    if (!agrees) return not_together(path_, fmt::format("node {} does not agree with the others on it", part.node));
+    for (const NodePart::Array& array : part.arrays) {
+      const NodePart::Array& known = *arrays_.try_emplace(array.name, &array).first->second;
+      if (known.begin == array.begin && known.shape == array.shape && known.type == array.type) continue;
+      return not_together(
+          path_, fmt::format("node {} does not agree with the others on the global shape of '{}': "
+                             "found [{}], expected [{}]",
+                             part.node, array.name, fmt::join(array.shape, ", "), fmt::join(known.shape, ", ")));
+    }
+    return {};
   }
-  std::map<std::string, const NodePart::Array*> arrays;
-  for (const NodePart::Array& array : one.arrays) arrays[array.name] = &array;
-  for (const NodePart::Array& array : other.arrays) {
-    const auto found = arrays.find(array.name);
-    if (found == arrays.end()) continue;
-    const NodePart::Array& first = *found->second;
-    if (first.begin == array.begin && first.shape == array.shape && first.type == array.type) continue;
-    return not_together(
-        path, fmt::format("nodes {} and {} do not agree on the shape of '{}': found [{}] and [{}]", one.node,
-                          other.node, array.name, fmt::join(first.shape, ", "), fmt::join(array.shape, ", ")));
-  }
-  return {};
-}
+
+ private:
+  const std::string& path_;
+  const NodePart* first_ = nullptr;
+  std::optional<uint64_t> end_;
+  std::map<std::string, const NodePart::Array*> arrays_;
+};
 
 void put_set(NodePart& part, const std::string& dataset, const IterationPlan::Attributes& attributes) {
   for (const auto& [name, noted] : attributes)
@@ -109,7 +122,10 @@ Result<std::optional<std::vector<NodePart>>> read_parts(FileSystem& files, const
     if (!part.value()) return std::optional<std::vector<NodePart>>();
     nodes = node == 0 ? part.value()->nodes : nodes;
     parts.push_back(std::move(*part.value()));
-    if (Status same = check_same(unfinished, parts.front(), parts.back()); !same.ok()) return same;
+  }
+  Agreement agreement(unfinished);
+  for (const NodePart& part : parts) {
+    if (Status agrees = agreement.add(part); !agrees.ok()) return agrees;
   }
   return std::optional(std::move(parts));
 }
@@ -127,7 +143,9 @@ Status remove_parts(FileSystem& files, const std::string& unfinished, uint32_t n
 JointFile::JointFile(const std::vector<NodePart>& parts, std::string path)
     : path_(std::move(path)), iteration_(parts.front().iteration) {
   describe(parts);
-  plan_ = std::make_unique<IterationPlan>(config_, path_, parts.front().arrays_end);
+  uint64_t end = kRawBegin;
+  for (const NodePart& part : parts) end = std::max(end, part.arrays_end);
+  plan_ = std::make_unique<IterationPlan>(config_, path_, end);
   for (const NodePart& part : parts) add(part);
 }
 

@@ -19,12 +19,12 @@ uint64_t next_place(uint64_t end, uint64_t bytes) {
   return (end + unit - 1) / unit * unit;
 }
 
-ArrayPlaces array_places(const Config& config, uint64_t begin) {
+ArrayPlaces array_places(const Config& config, const Layouts& layouts, uint64_t begin) {
   ArrayPlaces places{{}, begin};
   for (const Variable& variable : config.variables) {
     const auto [place, is_new] = places.of.try_emplace(variable.dataset);
     if (!is_new) continue;
-    const uint64_t bytes = bytes_of_whole(config.layout_of(variable));
+    const uint64_t bytes = bytes_of_whole(*layouts[variable.layout]);
     place->second = {next_place(places.end, bytes), bytes};
     places.end = place->second.end();
   }

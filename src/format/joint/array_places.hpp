@@ -1,13 +1,14 @@
 // ArrayPlaces: where the arrays lie in a file that several nodes write together.
 //
-// Each node computes the same places from the configuration, which has the global shapes: nobody waits for another
-// one. An array has its place in every iteration, also if no block of it comes. Pure.
+// Each node computes the same places from the global shapes that its clients have: nobody waits for another one. An
+// array has its place in every iteration, also if no block of it comes. Pure.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 
+#include "model/block.hpp"
 #include "model/config.hpp"
 #include "model/request.hpp"
 
@@ -22,7 +23,7 @@ struct ArrayPlaces {
 // may bypass the page cache.
 uint64_t next_place(uint64_t end, uint64_t bytes);
 
-// `begin`: where the first one may begin.
-ArrayPlaces array_places(const Config& config, uint64_t begin);
+// `layouts`: those of a client. `begin`: where the first array may begin.
+ArrayPlaces array_places(const Config& config, const Layouts& layouts, uint64_t begin);
 
 }  // namespace tailrace::impl

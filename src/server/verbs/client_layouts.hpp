@@ -20,7 +20,7 @@ class ClientLayouts {
 
   // Returns the verb's block, with the present layout of its variable.
   Block block_of(const Descriptor& descriptor) const {
-    return {descriptor.variable, descriptor.iteration, client_, shapes_.of(descriptor.variable)};
+    return {descriptor.variable, descriptor.iteration, client_, shapes_.of(descriptor.variable), shapes_.all()};
   }
   const Shapes& shapes() const { return shapes_; }
 
