@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_reader.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/names/name_index.hpp"
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_reader.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

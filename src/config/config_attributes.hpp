@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_reader.hpp"
 #include "model/attribute.hpp"
 
 namespace tailrace::impl {

@@ -4,7 +4,7 @@
 // Used only by config_yaml. It opens no file and resolves no host name.
 #pragma once
 
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_reader.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_reader.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

@@ -1,7 +1,7 @@
 // Reads the species of particles: each has records, whose variables are "<species>/<record>[/<component>]".
 #pragma once
 
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_reader.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

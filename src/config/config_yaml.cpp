@@ -16,8 +16,8 @@
 #include "config/config_particles.hpp"
 #include "config/config_variables.hpp"
 #include "config/config_xdmf.hpp"
-#include "config/yaml_document.hpp"
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_document.hpp"
+#include "config/yaml/yaml_reader.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "config/yaml_report.hpp"
+#include "config/yaml/yaml_report.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

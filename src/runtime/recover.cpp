@@ -169,7 +169,9 @@ void treat(FileSystem& files, const std::string& directory, const std::string& w
     each(left);
   }
   if (in_use) return;
-  const auto is_ours = [&of](std::string_view file) { return iteration_in(of.pattern, file).has_value(); };
+  const auto is_ours = [&of](std::string_view file) {
+    return iteration_in(of.pattern, file) || is_xdmf_of(of.pattern, file);
+  };
   if (job.empty() && !of.pattern.empty()) treat_parts_of_nodes(files, directory, may, is_ours, each);
   for (const std::string& one : of.locked) {
     each({HeldLocks::lock_path(directory, one), TAILRACE_STALE_LOCK, may, locked});

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/hdf5/stored_as.hpp"
+#include "format/plan/stored_as.hpp"
 #include "model/config.hpp"
 #include "testing/hdf5_file.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "format/file_name.hpp"
-#include "format/hdf5/stored_as.hpp"
+#include "format/plan/stored_as.hpp"
 #include "testing/hdf5_file.hpp"
 #include "testing/simulation/array_plan.hpp"
 #include "testing/simulation/check_arrays.hpp"

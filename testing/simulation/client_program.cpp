@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "format/file_name.hpp"
-#include "format/hdf5/stored_as.hpp"
+#include "format/plan/stored_as.hpp"
 #include "testing/simulation/array_plan.hpp"
 
 namespace tailrace::impl::simulation {

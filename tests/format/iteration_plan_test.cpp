@@ -1,5 +1,5 @@
 // IterationPlan: the places of raw data, against the rules for any such plan.
-#include "format/hdf5/iteration_plan.hpp"
+#include "format/plan/iteration_plan.hpp"
 
 #include <gtest/gtest.h>
 

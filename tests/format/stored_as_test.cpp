@@ -1,5 +1,5 @@
 // stored_as: the place of a block in its dataset, against a plain model that numbers the elements of the whole array.
-#include "format/hdf5/stored_as.hpp"
+#include "format/plan/stored_as.hpp"
 
 #include <gtest/gtest.h>
 

@@ -24,8 +24,9 @@ OTHER_TARGETS = {"api", "action/host"}
 MEANING = [
     "words without a meaning of their own; bytes made smaller", "threads and the system", "memory",
     "what is spoken of; keys and seals for messages", "as bytes; messages over the network",
-    "the configuration; the port to files", "files of the system", "back ends", "requests; filters",
-    "the metadata of files", "what a client and its server share", "where blocks lie; where the server runs; actions",
+    "the syntax of the configuration", "the configuration; the port to files", "files of the system", "back ends",
+    "requests; filters", "the metadata of files", "where blocks lie", "what a client and its server share",
+    "files as they are; where the server runs; actions",
     "the two halves of a session", "parts of the server", "the verbs of a client", "the server",
     "parts of the composition roots", "files, figures", "place core's composition root", "the composition root",
     "the C interface"]

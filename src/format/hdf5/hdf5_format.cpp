@@ -10,6 +10,7 @@
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/iteration_image.hpp"
 #include "format/hdf5/joint_file.hpp"
+#include "format/hdf5/xdmf_files.hpp"
 #include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {
@@ -34,34 +35,54 @@ PublicationPlan plan_to_publish(FileEnding ending, bool has_name) {
   return plan;
 }
 
-FileNames xdmf_beside(FileNames names) {
-  names.final_path = xdmf_name_of(names.final_path);
-  names.temporary = names.final_path + ".part";
-  names.joint = false;
-  return names;
-}
-
-// Returns the node's part of a joint file.
-FileNames part_beside(FileNames names, uint32_t node) {
-  names.final_path = part_path(names.temporary, node);
+// Returns the part of this node beside a joint file.
+FileNames part_beside(const Config& config, FileNames names) {
+  names.final_path = part_path(names.temporary, static_cast<uint32_t>(config.place.node));
   names.temporary = names.final_path + ".tmp";
   names.joint = false;
   return names;
 }
 
-std::vector<XdmfDataset> datasets_of(const IterationPlan& plan) {
-  std::vector<XdmfDataset> datasets;
-  for (const auto& [name, dataset] : plan.datasets()) {
-    const StoredAs as = plan.stored_as(dataset);
-    datasets.push_back({dataset.variable, dataset.client, as.shared, name, as.shape(), dataset.block});
+// Returns the names of the XDMF file of a joint file. Each node that completes the file writes one, until one of them
+// gets its name.
+FileNames xdmf_of_joint(const Config& config, const FileNames& names) {
+  FileNames xdmf = XdmfFiles::beside(names);
+  const std::string final_path = xdmf.final_path;
+  xdmf = part_beside(config, std::move(xdmf));
+  xdmf.final_path = final_path;
+  return xdmf;
+}
+
+// The node closes the file when all its bytes are there, and after that publishes its part.
+PublicationPlan finish_joint(const Config& config, int64_t iteration, const IterationPlan& of_node) {
+  using Kind = PublicationStep::Kind;
+  PublicationPlan plan;
+  plan.steps.push_back({Kind::write, 0, true, {}});  // for `durable`, a sync
+  plan.steps.push_back({Kind::close, 0, true, {}});
+  plan.steps.push_back({Kind::write, 1, false, {{0, to_bytes(part_of(config, iteration, of_node))}}});
+  plan.steps.push_back({Kind::publish, 1, true, {}});
+  return plan;
+}
+
+// Returns the datasets of a whole, with the variables of this node's configuration.
+std::vector<XdmfDataset> datasets_of(const Config& config, const JointFile& whole) {
+  std::vector<XdmfDataset> datasets = XdmfFiles::datasets_of(whole.plan());
+  for (XdmfDataset& dataset : datasets) {
+    dataset.variable = whole.variable_of(dataset.name);
+    Layout layout = config.layout_of(config.variables[dataset.variable]);
+    layout.shape = layout.global_shape = dataset.shape;
+    layout.offset.assign(dataset.shape.size(), 0);
+    dataset.block = std::make_shared<const Layout>(std::move(layout));
   }
   return datasets;
 }
 
+bool exists(const FileSystem& files, const std::string& path) { return files.stat(path).ok(); }
+
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_grids_(config) {
+    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_(config) {
   rehearse();
 }
 
@@ -75,7 +96,7 @@ std::string Hdf5Format::path_on(size_t device, int64_t iteration) const {
 
 StoredAs Hdf5Format::stored(const Block& block) const {
   TAILRACE_REQUIRE(block.layout != nullptr);
-  return stored_as(variable_of(block), *block.layout, config_.storage.file_per, block.source);
+  return stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
 }
 
 // Makes an image that is discarded: HDF5's initialisation on first use, some milliseconds, belongs to opening, not to
@@ -109,7 +130,7 @@ uint32_t Hdf5Format::device_for(int64_t iteration) {
   if (config_.nodes_share_files()) return static_cast<uint32_t>(static_cast<uint64_t>(iteration) % devices);
   for (uint32_t device = 0; devices > 1 && device < devices; ++device) {
     const std::string path = path_on(device, iteration);
-    if (exists(path) || exists(path + ".part")) return device;
+    if (exists(files_, path) || exists(files_, path + ".part")) return device;
   }
   return next_device_++ % devices;
 }
@@ -130,12 +151,13 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   FileNames names = names_of(iteration);
   Record record;
   if (names.joint) {
-    record = begin_joint(std::move(names));
-    (void)wants_xdmf(iteration);  // the first one is known, whichever node completes it
+    record.plan = std::make_shared<IterationPlan>(IterationPlan::of_nodes(config_, names.temporary));
+    record.files = {names, part_beside(config_, names)};
+    (void)xdmf_.begins(iteration);  // the first one is known, whichever node completes it
   } else if (config_.has_file_each()) {
     record.plan = std::make_shared<IterationPlan>(config_, names.temporary);
     record.files.push_back(std::move(names));
-    if (wants_xdmf(iteration)) record.files.push_back(xdmf_beside(record.files[0]));
+    if (xdmf_.begins(iteration)) record.files.push_back(XdmfFiles::beside(record.files[0]));
   } else {
     record = begin_in_series(std::move(names), iteration);
   }
@@ -143,26 +165,11 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
   return records_[iteration] = std::move(record);
 }
 
-Hdf5Format::Record Hdf5Format::begin_joint(FileNames names) const {
-  Record record;
-  record.plan = std::make_shared<IterationPlan>(IterationPlan::of_nodes(config_, names.temporary));
-  FileNames part = part_beside(names, static_cast<uint32_t>(config_.place.node));
-  record.files = {std::move(names), std::move(part)};
-  return record;
-}
-
 // The other nodes need the part of this one, whatever it has.
 bool Hdf5Format::begin_empty(int64_t iteration) {
   if (!config_.nodes_share_files()) return false;
   begin(iteration);
   return true;
-}
-
-// An iteration that is begun again keeps its XDMF file.
-bool Hdf5Format::wants_xdmf(int64_t iteration) {
-  if (!first_) first_ = iteration;
-  return config_.format.xdmf == XdmfIterations::every ||
-         (config_.format.xdmf == XdmfIterations::first && first_ == iteration);
 }
 
 // Begins the iteration behind those that the file has.
@@ -236,8 +243,9 @@ std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {
     const Result<NameFacts> whole = files_.stat(path);
     const bool is_whole = whole.ok() && whole.value().own;
     bool is_there = is_whole;
-    // What this node has to publish is its part.
-    if (config_.nodes_share_files() && exists(part_path(path + ".part", static_cast<uint32_t>(config_.place.node)))) {
+    // This node publishes its part.
+    if (config_.nodes_share_files() &&
+        exists(files_, part_path(path + ".part", static_cast<uint32_t>(config_.place.node)))) {
       return FileNames{path, path, config_.storage.paths[device], static_cast<uint32_t>(device)};
     }
     if (!config_.has_file_each()) {  // other iterations may have made the file, and its .part
@@ -274,46 +282,20 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   record.finished = true;
   remember(iteration, record);
   if (!config_.has_file_each()) return finish_in_series(iteration, record, provenance);
-  if (config_.nodes_share_files()) return finish_joint(iteration, record);
+  const std::string& path = record.files[0].final_path;
+  const std::vector<XdmfDataset> datasets = XdmfFiles::datasets_of(*record.plan);
+  if (config_.nodes_share_files()) {
+    xdmf_.note(path, datasets);
+    return finish_joint(config_, iteration, *record.plan);
+  }
   Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   if (!ending.ok()) return ending.status();
   PublicationPlan plan = plan_to_publish(std::move(ending).value(), false);
-  if (config_.format.xdmf != XdmfIterations::none) add_xdmf(plan, iteration, record);
-  return plan;
-}
-
-void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record) {
-  const std::string& path = record.files[0].final_path;
-  const std::vector<XdmfDataset> datasets = datasets_of(*record.plan);
-  if (record.files.size() == 1) return xdmf_grids_.note(path.substr(path.rfind('/') + 1), datasets);
-  add_xdmf(plan, iteration, record.plan->time(iteration), path, datasets);
-}
-
-// The XDMF file is written before anything has a name, since that may fail, and gets its name after the file to which
-// it refers.
-void Hdf5Format::add_xdmf(PublicationPlan& plan, int64_t iteration, double time, const std::string& path,
-                          const std::vector<XdmfDataset>& datasets) {
-  const std::string file = path.substr(path.rfind('/') + 1);
-  const std::string text = xdmf_text(xdmf_grids_.describe(iteration, time, file, datasets));
-  const auto bytes = std::as_bytes(std::span(text));
-  using Kind = PublicationStep::Kind;
-  PublicationStep write{Kind::write, 1, false, {{0, std::vector<std::byte>(bytes.begin(), bytes.end())}}};
-  plan.steps.insert(plan.steps.begin(), std::move(write));
-  plan.steps.push_back({Kind::publish, 1, true, {}});
-}
-
-// The node closes the file when all its bytes are there, and after that publishes its part.
-PublicationPlan Hdf5Format::finish_joint(int64_t iteration, const Record& record) {
-  using Kind = PublicationStep::Kind;
-  const std::string& path = record.files[0].final_path;
-  if (config_.format.xdmf != XdmfIterations::none) {  // later files may refer to its coordinates
-    xdmf_grids_.note(path.substr(path.rfind('/') + 1), datasets_of(*record.plan));
+  if (record.files.size() == 1) {
+    xdmf_.note(path, datasets);
+  } else {
+    xdmf_.add(plan, iteration, record.plan->time(iteration), path, datasets);
   }
-  PublicationPlan plan;
-  plan.steps.push_back({Kind::write, 0, true, {}});  // for `durable`, a sync
-  plan.steps.push_back({Kind::close, 0, true, {}});
-  plan.steps.push_back({Kind::write, 1, false, {{0, to_bytes(part_of(config_, iteration, *record.plan))}}});
-  plan.steps.push_back({Kind::publish, 1, true, {}});
   return plan;
 }
 
@@ -333,24 +315,20 @@ Result<std::optional<JointPublication>> Hdf5Format::complete(int64_t iteration) 
   Result<FileEnding> ending = whole.ending();
   if (!ending.ok()) return ending.status();
   JointPublication completion{{names}, plan_to_publish(std::move(ending).value(), false)};
-  if (!wants_xdmf(iteration)) return std::optional(std::move(completion));
-  std::vector<XdmfDataset> datasets = datasets_of(whole.plan());
-  for (XdmfDataset& dataset : datasets) {
-    dataset.variable = whole.variable_of(dataset.name);
-    dataset.block = std::make_shared<const Layout>(config_.layout_of(config_.variables[dataset.variable]));
+  if (xdmf_.begins(iteration)) {
+    completion.files.push_back(xdmf_of_joint(config_, names));
+    xdmf_.add(completion.plan, iteration, whole.plan().time(iteration), names.final_path,
+              datasets_of(config_, whole));
   }
-  completion.files.push_back(part_beside(xdmf_beside(names), static_cast<uint32_t>(config_.place.node)));
-  completion.files.back().final_path = xdmf_name_of(names.final_path);
-  add_xdmf(completion.plan, iteration, whole.plan().time(iteration), names.final_path, datasets);
   return std::optional(std::move(completion));
 }
 
 bool Hdf5Format::is_complete(int64_t iteration) {
   const FileNames names = names_of(iteration);
-  if (!names.joint || exists(names.temporary) || !exists(names.final_path)) return false;
+  if (!names.joint || exists(files_, names.temporary) || !exists(files_, names.final_path)) return false;
   (void)remove_parts(files_, names.temporary, static_cast<uint32_t>(config_.place.nodes));
-  const FileNames xdmf = part_beside(xdmf_beside(names), static_cast<uint32_t>(config_.place.node));
-  if (exists(xdmf.temporary)) (void)files_.remove(xdmf.temporary);  // another node was faster
+  const std::string xdmf = xdmf_of_joint(config_, names).temporary;
+  if (exists(files_, xdmf)) (void)files_.remove(xdmf);  // another node was faster
   return true;
 }
 
@@ -406,18 +384,18 @@ void Hdf5Format::discard(int64_t iteration) {
 }
 
 Result<Located> Hdf5Format::locate(const Block& block) {
-  TAILRACE_REQUIRE(!is_in_chunks(variable_of(block), *block.layout));
+  TAILRACE_REQUIRE(!is_in_chunks(config_.variables[block.variable], *block.layout));
   const auto dataset = remembered(block);
   if (!dataset.ok()) return dataset.status();
   if (!dataset.value()) return look_up(block);
   const uint64_t begin = dataset.value()->extent.offset;
   const FileNames& names = files(block.iteration)[0];
-  const bool unfinished = names.joint && !exists(names.final_path);  // other nodes are still to come
+  const bool unfinished = names.joint && !exists(files_, names.final_path);  // other nodes are still to come
   return Located{unfinished ? names.temporary : names.final_path, 0, extents_of(*block.layout, stored(block), begin)};
 }
 
 Result<LocatedChunks> Hdf5Format::locate_chunks(const Block& block) {
-  TAILRACE_REQUIRE(is_in_chunks(variable_of(block), *block.layout));
+  TAILRACE_REQUIRE(is_in_chunks(config_.variables[block.variable], *block.layout));
   const auto dataset = remembered(block);
   if (!dataset.ok()) return dataset.status();
   if (!dataset.value()) return look_up_chunks(block);
@@ -448,7 +426,7 @@ Result<std::optional<StoredDataset>> Hdf5Format::remembered(const Block& block) 
 
 Status Hdf5Format::not_written(const Block& block) const {
   return Status(TAILRACE_NOT_FOUND, fmt::format("read: no block of '{}' was written in iteration {}",
-                                                variable_of(block).name, block.iteration));
+                                                config_.variables[block.variable].name, block.iteration));
 }
 
 // Looks for the block in files of iterations that are not remembered, on all devices.
@@ -471,7 +449,7 @@ Result<Located> Hdf5Format::look_up(const Block& block) const {
 
 Result<LocatedChunks> Hdf5Format::look_up_chunks(const Block& block) const {
   const StoredAs as = stored(block);
-  const FilterPlan plan = plan_of(variable_of(block), *block.layout);
+  const FilterPlan plan = plan_of(config_.variables[block.variable], *block.layout);
   Status last;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const std::string path = path_on(device, block.iteration);

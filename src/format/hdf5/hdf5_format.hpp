@@ -17,10 +17,10 @@
 
 #include "format/format.hpp"
 #include "format/hdf5/image_template.hpp"
-#include "format/hdf5/iteration_plan.hpp"
 #include "format/hdf5/series_file.hpp"
-#include "format/hdf5/stored_as.hpp"
-#include "format/xdmf/xdmf_grids.hpp"
+#include "format/hdf5/xdmf_files.hpp"
+#include "format/plan/iteration_plan.hpp"
+#include "format/plan/stored_as.hpp"
 #include "model/config.hpp"
 #include "storage/file_system.hpp"
 
@@ -80,19 +80,11 @@ class Hdf5Format final : public Format {
 
   void rehearse();
   void remember(int64_t iteration, Record& record);
-  const Variable& variable_of(const Block& block) const { return config_.variables[block.variable]; }
   StoredAs stored(const Block& block) const;
   std::string path_on(size_t device, int64_t iteration) const;
-  bool exists(const std::string& path) const { return files_.stat(path).ok(); }
   uint32_t device_for(int64_t iteration);
   Record& begin(int64_t iteration);
   FileNames names_of(int64_t iteration);
-  Record begin_joint(FileNames names) const;
-  PublicationPlan finish_joint(int64_t iteration, const Record& record);
-  bool wants_xdmf(int64_t iteration);
-  void add_xdmf(PublicationPlan& plan, int64_t iteration, const Record& record);
-  void add_xdmf(PublicationPlan& plan, int64_t iteration, double time, const std::string& path,
-                const std::vector<XdmfDataset>& datasets);
   Result<SeriesFile*> series_file(const std::string& path);
   Record begin_in_series(FileNames names, int64_t iteration);
   Result<PublicationPlan> finish_in_series(int64_t iteration, const Record& record, const Provenance& provenance);
@@ -112,8 +104,7 @@ class Hdf5Format final : public Format {
   // Files of several iterations that are being written, by their paths.
   std::map<std::string, SeriesFile> series_files_;
   ImageTemplate template_;
-  XdmfGrids xdmf_grids_;
-  std::optional<int64_t> first_;  // the first iteration that began
+  XdmfFiles xdmf_;
 };
 
 }  // namespace tailrace::impl

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "format/hdf5/iteration_image.hpp"
-#include "format/hdf5/iteration_plan.hpp"
 #include "format/metadata/object_header.hpp"
+#include "format/plan/iteration_plan.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "format/format.hpp"
-#include "format/hdf5/stored_as.hpp"
 #include "format/metadata/iteration_index.hpp"
+#include "format/plan/stored_as.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "format/format.hpp"
-#include "format/hdf5/iteration_plan.hpp"
+#include "format/plan/iteration_plan.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {

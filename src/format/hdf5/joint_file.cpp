@@ -179,7 +179,7 @@ void JointFile::describe(const std::vector<NodePart>& parts) {
   }
 }
 
-// Of attributes that clients of several nodes have set, that of the first node counts.
+// If clients of several nodes have set an attribute, the value of the first node counts.
 void JointFile::add(const NodePart& part) {
   for (const NodePart::Array& array : part.arrays) add_blocks(part, array);
   for (const NodePart::Set& set : part.attributes) {

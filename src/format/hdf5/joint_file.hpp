@@ -1,7 +1,7 @@
 // JointFile: completes a file that several nodes write together (storage.file_per: job, place.nodes).
 //
-// Each node writes its blocks where all nodes expect the arrays (format/joint/array_places.hpp). When its clients
-// have ended the iteration and their bytes are in the file, it publishes its part (format/joint/node_part.hpp). The
+// Each node writes its blocks where all nodes expect the arrays (format/plan/array_places.hpp). When its clients
+// have ended the iteration and their bytes are in the file, it publishes its part (format/plan/node_part.hpp). The
 // node whose part is the last one finds all parts: it writes the metadata, and the file gets its name. So no node
 // waits for another one, and none sends a message.
 //
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "format/hdf5/iteration_image.hpp"
-#include "format/hdf5/iteration_plan.hpp"
-#include "format/joint/node_part.hpp"
+#include "format/plan/iteration_plan.hpp"
+#include "format/plan/node_part.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {

@@ -8,7 +8,7 @@
 
 #include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
-#include "format/joint/node_part.hpp"
+#include "format/plan/node_part.hpp"
 #include "runtime/output/leftover.hpp"
 
 namespace tailrace::impl {
@@ -45,7 +45,8 @@ Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& di
     if (name == list) found.dropped = directory + "/" + name;
     const std::string file(file_of_part(name));
     if (!plain || file.empty()) continue;
-    if (!iteration_of(config, client, std::string_view(file).substr(0, file.size() - kPart.size()))) continue;
+    const std::string_view whole_file = std::string_view(file).substr(0, file.size() - kPart.size());
+    if (!iteration_of(config, client, whole_file) && !is_xdmf_of(pattern_of(config, client), whole_file)) continue;
     const bool beside = files.stat(directory + "/" + file).ok();
     (beside ? found.of_nodes : found.orphans).push_back(directory + "/" + name);
   }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "format/file_name.hpp"
-#include "format/joint/node_part.hpp"
+#include "format/plan/node_part.hpp"
 #include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {

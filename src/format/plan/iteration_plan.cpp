@@ -1,4 +1,4 @@
-#include "format/hdf5/iteration_plan.hpp"
+#include "format/plan/iteration_plan.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "format/joint/node_part.hpp"
+#include "format/plan/node_part.hpp"
 
 #include <fmt/format.h>
 
@@ -193,13 +193,12 @@ Result<NodePart> to_node_part(std::span<const std::byte> bytes) {
 }
 
 std::string_view file_of_part(std::string_view part) {
-  constexpr std::string_view unfinished = ".h5.part";
   if (part.ends_with(".tmp")) part.remove_suffix(4);
   const size_t last = part.find_last_not_of("0123456789");
   if (last == std::string_view::npos || last + 1 == part.size() || !part.substr(0, last + 1).ends_with(".n"))
     return {};
   part = part.substr(0, last - 1);
-  return part.ends_with(unfinished) ? part : std::string_view();
+  return part.ends_with(".h5.part") || part.ends_with(".xmf.part") ? part : std::string_view();
 }
 
 std::string part_path(const std::string& unfinished, uint32_t node) {

@@ -1,4 +1,4 @@
-#include "config/yaml_report.hpp"
+#include "config/yaml/yaml_report.hpp"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "config/yaml_document.hpp"
+#include "config/yaml/yaml_document.hpp"
 
 namespace tailrace::impl {
 

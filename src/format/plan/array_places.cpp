@@ -1,4 +1,4 @@
-#include "format/joint/array_places.hpp"
+#include "format/plan/array_places.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "format/format.hpp"
-#include "format/hdf5/stored_as.hpp"
-#include "format/joint/array_places.hpp"
 #include "format/openpmd/patch.hpp"
+#include "format/plan/array_places.hpp"
+#include "format/plan/stored_as.hpp"
 #include "model/config.hpp"
 
 namespace tailrace::impl {
@@ -50,8 +50,8 @@ class IterationPlan {
 
   // `config` outlives the plan. `path` is for messages. `begin`: of the space for raw data.
   IterationPlan(const Config& config, std::string path, uint64_t begin = kRawBegin);
-  // Of a file that several nodes write: the first block brings the layouts from which the places of all datasets
-  // follow.
+  // Makes the plan of a file that several nodes write: the first block brings the layouts from which the places of
+  // all datasets follow.
   static IterationPlan of_nodes(const Config& config, std::string path);
 
   // See Format. Fails with TAILRACE_WRONG_SHAPE if the block's dataset has another shape or place.

@@ -1,4 +1,4 @@
-#include "config/yaml_document.hpp"
+#include "config/yaml/yaml_document.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>

@@ -1,4 +1,4 @@
-#include "format/hdf5/stored_as.hpp"
+#include "format/plan/stored_as.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "config/yaml_report.hpp"
+#include "config/yaml/yaml_report.hpp"
 
 namespace tailrace::impl {
 

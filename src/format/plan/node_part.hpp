@@ -62,8 +62,8 @@ Result<NodePart> to_node_part(std::span<const std::byte> bytes);
 
 // Returns the path of a node's part. `unfinished` is that of the file.
 std::string part_path(const std::string& unfinished, uint32_t node);
-// Returns the unfinished file to which a node's part of this name or path belongs, also one that is being written
-// (".tmp"); empty: it is none.
+// Returns the unfinished file to which a node's part of this name or path belongs, or its unfinished XDMF file, also
+// if it is being written (".tmp"); empty: it is none.
 std::string_view file_of_part(std::string_view part);
 
 }  // namespace tailrace::impl

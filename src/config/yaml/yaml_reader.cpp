@@ -1,4 +1,4 @@
-#include "config/yaml_reader.hpp"
+#include "config/yaml/yaml_reader.hpp"
 
 #include <fmt/format.h>
 
