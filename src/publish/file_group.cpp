@@ -365,7 +365,10 @@ Status FileGroup::doubt(int64_t number) const {
 void FileGroup::complete(int64_t number, const Completed& then) {
   Result<std::optional<JointPublication>> found = format_.complete(number);
   if (!found.ok()) return then_if_completed(number, {found.status(), {}}, then);
-  if (!found.value()) return then({}, true);
+  if (!found.value()) {
+    (void)format_.is_complete(number);  // whoever completed it may have died before it removed the nodes' parts
+    return then({}, true);
+  }
   Publication publication{std::move(found.value()->plan), {}, FileEnd::published, phase_of(number), {}};
   publication.doubt = [this, number] { return doubt(number); };
   Status status;

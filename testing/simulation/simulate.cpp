@@ -17,6 +17,7 @@
 
 #include "testing/simulation/engine_run.hpp"
 #include "testing/simulation/forward_run.hpp"
+#include "testing/simulation/joint_run.hpp"
 #include "testing/simulation/seed_runner.hpp"
 
 namespace {
@@ -27,15 +28,15 @@ constexpr uint64_t kBatch = 25;  // seeds that share a process
 
 const char* const kUsage =
     "usage: simulate [--seeds N] [--first N] [--seed N] [--soak MINUTES]\n"
-    "                [--program session|core|engine|forward|all]\n"
+    "                [--program session|core|engine|forward|joint|all]\n"
     "                [--without deaths,server-deaths,company,restarts,hard,transient,delays,node-files,raw-files,\n"
     "                 strangers,iterations,arrays]\n"
     "                [--operations N] [--no-faults] [--repeat] [--no-shrink]\n"
     "  --seeds N       N seeds (2000), from --first on (a random one, printed); stops at the first failure\n"
     "  --seed N        this one, and print its events\n"
     "  --soak MINUTES  seeds for this time\n"
-    "  --program       whole sessions with a server for each client or for a node, the engine alone, forwarders, or\n"
-    "                  all of them for each seed (all)\n"
+    "  --program       whole sessions with a server for each client or for a node, the engine alone, forwarders,\n"
+    "                  nodes that write files together, or all of them for each seed (all)\n"
     "  --without       leaves these out; --operations N: each client makes at most N calls\n"
     "  --no-faults     --without hard,transient\n"
     "  --repeat        runs each seed twice and compares the events\n"
@@ -103,7 +104,7 @@ Arguments parsed(int count, char** words) {
       if (value == nullptr || !leave_out(value, arguments.options.without)) wrong("--without: no such part");
     } else if (option == "--program") {
       const std::string program = value == nullptr ? "" : value;
-      const auto known = {"session", "core", "engine", "forward", "all"};
+      const auto known = {"session", "core", "engine", "forward", "joint", "all"};
       if (std::find(known.begin(), known.end(), program) == known.end()) wrong("--program: no such program");
       arguments.program = program;
     } else {
@@ -120,6 +121,7 @@ uint64_t run_once(uint64_t seed, const Arguments& arguments, const RunOptions& o
   if (chosen("session")) run_session(seed, InPlace::thread, options, story);
   if (chosen("core")) run_session(seed, InPlace::core, options, story);
   if (chosen("forward")) run_forward(seed, options, story);
+  if (chosen("joint")) run_joint(seed, options, story);
   return story.sum();
 }
 

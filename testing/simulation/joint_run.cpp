@@ -1,0 +1,489 @@
+#include "testing/simulation/joint_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/schedule/fifo.hpp"
+#include "format/hdf5/hdf5_format.hpp"
+#include "publish/file_group.hpp"
+#include "testing/hdf5_file.hpp"
+#include "testing/sample_config.hpp"
+#include "testing/simulation/sim_process.hpp"
+
+namespace tailrace::impl::simulation {
+namespace {
+
+constexpr uint64_t kMostSleeps = 100'000;  // of a node; more is a hang
+
+// A block of an array: some of its rows.
+struct RowBlock {
+  uint32_t array = 0;
+  uint64_t first = 0;  // row
+  uint64_t rows = 0;
+};
+
+struct Array {
+  uint64_t rows = 0;  // for each iteration, times its scale
+  uint64_t columns = 0;
+};
+
+// One run: which node has which rows in which iteration.
+struct JointPlan {
+  uint32_t nodes = 0;
+  int64_t iterations = 0;
+  std::vector<Array> arrays;
+  std::vector<uint64_t> scales;                            // by iteration
+  std::vector<std::vector<std::vector<RowBlock>>> blocks;  // by node and iteration
+  Durability durability = Durability::written;
+  XdmfIterations xdmf = XdmfIterations::none;
+
+  uint64_t rows_of(uint32_t array, int64_t iteration) const {
+    return arrays[array].rows * scales[static_cast<size_t>(iteration)];
+  }
+};
+
+std::string name_of_array(uint32_t array) { return fmt::format("group/v{}", array); }
+std::string final_path(int64_t iteration) { return fmt::format("d0/sim_It{}.h5", iteration); }
+
+std::byte value_at(int64_t iteration, uint32_t array, uint64_t row, uint64_t column) {
+  return static_cast<std::byte>(mixed(static_cast<uint64_t>(iteration) * 977 + array * 131 + row * 31 + column));
+}
+
+JointPlan draw_plan(SplitDice dice, const RunOptions& options) {
+  JointPlan plan;
+  plan.nodes = options.without.company ? 1 + 1 : dice.between32(2, 4);
+  plan.iterations = static_cast<int64_t>(std::min<uint64_t>(options.operations, dice.between(1, 4)));
+  for (uint64_t i = dice.between(1, 3); i > 0; --i)
+    plan.arrays.push_back({dice.between(1, 9), dice.between(1, 1500)});
+  for (int64_t i = 0; i < plan.iterations; ++i) plan.scales.push_back(dice.chance(70) ? 1 : dice.between(1, 3));
+  plan.blocks.assign(plan.nodes, std::vector<std::vector<RowBlock>>(static_cast<size_t>(plan.iterations)));
+  for (int64_t iteration = 0; iteration < plan.iterations; ++iteration) {
+    for (uint32_t array = 0; array < plan.arrays.size(); ++array) {
+      if (dice.chance(15)) continue;  // nobody writes it
+      for (uint64_t row = 0; row < plan.rows_of(array, iteration);) {
+        const uint64_t rows = std::min(dice.between(1, 4), plan.rows_of(array, iteration) - row);
+        const auto node = static_cast<size_t>(dice.below(plan.nodes));
+        if (!dice.chance(10)) plan.blocks[node][static_cast<size_t>(iteration)].push_back({array, row, rows});
+        row += rows;
+      }
+    }
+  }
+  plan.durability = dice.chance(30) ? Durability::durable : Durability::written;
+  plan.xdmf = dice.chance(70) ? XdmfIterations::none : dice.one_of({XdmfIterations::first, XdmfIterations::every});
+  return plan;
+}
+
+Config config_of(const JointPlan& plan, uint32_t node) {
+  std::vector<SampleVariable> variables;
+  for (uint32_t array = 0; array < plan.arrays.size(); ++array) {
+    variables.push_back({name_of_array(array), ElementType::uint8, {1, plan.arrays[array].columns}});
+  }
+  Config config = sample_config({"d0"}, variables);
+  for (Variable& variable : config.variables) variable.dataset = variable.name;
+  config.storage.file_per = FilePer::job;
+  config.storage.durability = plan.durability;
+  config.storage.existing = Existing::refuse;
+  config.place.nodes = static_cast<int>(plan.nodes);
+  config.place.node = static_cast<int>(node);
+  config.format.kind = FormatKind::plain;
+  config.format.file = "sim_It{iteration}.h5";
+  config.format.xdmf = plan.xdmf;
+  return config;
+}
+
+FaultPlan faults_of(SplitDice dice, const JointPlan& plan, const Without& without) {
+  FaultPlan faults = draw_faults(dice, 1, 1, without);
+  faults.capacity = std::numeric_limits<uint64_t>::max();
+  const auto iterations = static_cast<uint64_t>(plan.iterations);
+  for (HardFault& fault : faults.hard) {
+    const std::string file = fmt::format("sim_It{}.h5.part", dice.below(iterations));
+    fault.path_contains = dice.chance(50) ? file : fmt::format("{}.n{}", file, dice.below(plan.nodes));
+  }
+  return faults;
+}
+
+// A node: what outlives its servers (clients' memory, and the ledger), and the server.
+class JointNode final : public CompletionSink, public GroupMember, public Witness {
+ public:
+  JointNode(World& world, SimDisk& disk, Faults& faults, const JointPlan& plan, uint32_t number, uint64_t seed,
+            const RunOptions& options)
+      : world_(world),
+        disk_(disk),
+        faults_(faults),
+        plan_(plan),
+        number_(number),
+        config_(config_of(plan, number)),
+        seed_(seed),
+        dice_(seed, "joint node", number),
+        name_(fmt::format("node {}", number)) {
+    for (int64_t iteration = 0; iteration < plan.iterations; ++iteration) {
+      const auto& blocks = plan.blocks[number][static_cast<size_t>(iteration)];
+      for (size_t block = 0; block < blocks.size(); ++block) verbs_.push_back({iteration, block});
+      verbs_.push_back({iteration, std::nullopt});
+      for (const RowBlock& block : blocks)
+        memory_[{iteration, block.array, block.first}] = bytes_of(iteration, block);
+    }
+    if (options.without.server_deaths) return;
+    for (uint64_t deaths = dice_.chance(50) ? dice_.between(1, 2) : 0; deaths > 0; --deaths) {
+      deaths_.insert(dice_.below(20 + 15 * verbs_.size()));
+    }
+    dies_for_good_ = !options.without.restarts && dice_.chance(10);
+  }
+
+  // The body of its fiber.
+  void run() {
+    start();
+    while (left_.size() < static_cast<size_t>(plan_.iterations)) {
+      if (deaths_.contains(steps_++)) {
+        die();
+        if (dies_for_good_) return;
+        start();
+        take_up();
+      }
+      if (accepted_ < verbs_.size() && has_room() && dice_.chance(40)) {
+        accept(accepted_++);
+      } else {
+        sleep();
+      }
+    }
+    while (!server_->group.idle() || !server_->engine.idle()) sleep();
+    server_.reset();
+    closed_ = true;
+  }
+
+  bool closed() const { return closed_; }
+  // Returns true if a client heard of a failure in the iteration.
+  bool heard_of_failure(int64_t iteration) const {
+    return failures_.contains(iteration) || (ends_.contains(iteration) && !ends_.at(iteration).ok()) || told_;
+  }
+
+  // ---- CompletionSink ----
+  void ended(const Request& request, const Status& status) override {
+    if (dead_) return;
+    Verb& verb = verbs_[request.token];
+    verb.written = true;
+    if (status.ok()) return;
+    world_.story().tell("{}: a block of iteration {} is lost: {}", name_, verb.iteration, status.fault().message);
+    server_->group.fail(verb.iteration, status);
+  }
+
+  // ---- GroupMember ----
+  int client() const override { return static_cast<int>(number_); }
+  void left(int64_t iteration, const Departure& how) override {
+    if (dead_) return;
+    world_.story().tell("{}: iteration {} has left: {}", name_, iteration,
+                        how.status.ok() ? "ok" : how.status.fault().message);
+    ends_[iteration] = how.status;
+  }
+  void gone(int64_t) override {}
+  void tell(const Status& failure) override {
+    world_.story().tell("{}: {}", name_, failure.fault().message);
+    told_ = true;
+  }
+
+  // ---- Witness ----
+  void failed(int64_t iteration, const Status& why) override {
+    if (!dead_) failures_[iteration] = why;
+  }
+  void left(int64_t iteration) override {
+    if (!dead_) left_.insert(iteration);
+  }
+  void unpublished(int64_t iteration, const Status&) override { left(iteration); }
+  void journaled(uint64_t) override {}
+  Status doubt(int64_t) override { return {}; }
+  void placed(const Block&, uint64_t, const FilteredChunk&, const Loss&) override {}
+
+ private:
+  struct Verb {
+    int64_t iteration = 0;
+    std::optional<size_t> block;  // none: the end of the iteration
+    bool written = false;         // the block's request has ended
+  };
+  struct Server {
+    Server(JointNode& node, uint32_t number)
+        : log(node.world_.story()),
+          storage(node.world_, node.disk_, node.faults_, doorbell, SplitDice(node.seed_, node.name_, number),
+                  {.depth = SplitDice(node.seed_, node.name_ + " depth").between32(1, 8)}, node.name_),
+          engine(storage, fifo, node.world_.clock(), {}),
+          format(node.config_, storage, {0, "machine", [] { return std::string("now"); }}),
+          group(node.config_, engine, format, log, {.clients = 1, .journal = "d0/sim.dropped", .witness = &node}) {
+      // Two nodes may complete a file at once: they write the same metadata.
+      storage.ignore([&node](const void* memory) { return !node.has(memory); });
+    }
+    StoryLog log;
+    Doorbell doorbell;
+    SimStorage storage;
+    Fifo fifo;
+    Engine engine;
+    Hdf5Format format;
+    FileGroup group;
+  };
+
+  std::vector<std::byte> bytes_of(int64_t iteration, const RowBlock& block) const {
+    std::vector<std::byte> bytes;
+    for (uint64_t row = block.first; row < block.first + block.rows; ++row) {
+      for (uint64_t column = 0; column < plan_.arrays[block.array].columns; ++column) {
+        bytes.push_back(value_at(iteration, block.array, row, column));
+      }
+    }
+    return bytes;
+  }
+
+  bool has(const void* memory) const {
+    const auto* const byte = static_cast<const std::byte*>(memory);
+    return std::any_of(memory_.begin(), memory_.end(), [byte](const auto& one) {
+      return byte >= one.second.data() && byte < one.second.data() + one.second.size();
+    });
+  }
+
+  bool has_room() const { return server_->engine.room() >= 2 * FileGroup::kRequestsAtOnce; }
+
+  void start() {
+    server_.emplace(*this, servers_++);
+    server_->group.join(*this);
+  }
+
+  void die() {
+    world_.story().tell("{}: ITS SERVER DIES", name_);
+    dead_ = true;
+    server_->storage.cut();
+    while (!server_->engine.idle()) server_->engine.progress();
+    server_.reset();
+    dead_ = false;
+  }
+
+  // Returns the layouts of all arrays, and of the block among them.
+  Block block_of(const Verb& verb) const {
+    const RowBlock& rows = plan_.blocks[number_][static_cast<size_t>(verb.iteration)][*verb.block];
+    auto layouts = std::make_shared<Layouts>();
+    for (uint32_t array = 0; array < plan_.arrays.size(); ++array) {
+      auto layout = std::make_shared<Layout>(config_.layouts[array]);
+      layout->global_shape = {plan_.rows_of(array, verb.iteration), plan_.arrays[array].columns};
+      layout->offset = {array == rows.array ? rows.first : 0, 0};
+      layout->shape = {array == rows.array ? rows.rows : 0, plan_.arrays[array].columns};
+      layouts->push_back(std::move(layout));
+    }
+    return {rows.array, verb.iteration, client(), (*layouts)[rows.array], layouts};
+  }
+
+  void accept(size_t index) {
+    const Verb& verb = verbs_[index];
+    if (!verb.block) {
+      world_.story().tell("{}: end iteration {}", name_, verb.iteration);
+      server_->group.end(*this, verb.iteration);
+      return;
+    }
+    const Block block = block_of(verb);
+    const Result<FileGroup::Place> place = server_->group.place(block);
+    if (!place.ok()) {
+      verbs_[index].written = true;  // it has ended
+      return server_->group.fail(verb.iteration, place.status());
+    }
+    if (verb.written) return;
+    Request request;
+    request.operation = Operation::write;
+    request.file = place.value().file;
+    request.sink = this;
+    request.token = request.sequence = index;
+    request.phase = FileGroup::phase_of(verb.iteration);
+    std::byte* from = memory_.at({verb.iteration, block.variable, block.layout->offset[0]}).data();
+    for (const Extent& extent : place.value().extents) {
+      request.pieces.push_back({extent, from});
+      from += extent.length;
+    }
+    server_->engine.submit(std::move(request));
+  }
+
+  // Goes on where the earlier server has stopped, as ServedClients does.
+  void take_up() {
+    std::vector<int64_t> held;
+    std::set<int64_t> published;
+    for (int64_t iteration = 0; iteration < plan_.iterations; ++iteration) {
+      if (left_.contains(iteration)) {
+        published.insert(iteration);
+        continue;
+      }
+      bool ended = false;
+      bool some = false;
+      bool all = true;
+      bool any = false;
+      for (size_t index = 0; index < accepted_; ++index) {
+        if (verbs_[index].iteration != iteration) continue;
+        any = true;
+        if (!verbs_[index].block) ended = true;
+        if (!verbs_[index].block) continue;
+        some = some || verbs_[index].written;
+        all = all && verbs_[index].written;
+      }
+      if (!any) continue;
+      if (ended && (!some || all) && !failures_.contains(iteration) && server_->format.published(iteration)) {
+        published.insert(iteration);
+        server_->group.complete_publication(iteration);
+        continue;
+      }
+      server_->group.resume(iteration, some && !failures_.contains(iteration));
+      if (server_->group.hold(iteration).ok()) held.push_back(iteration);
+    }
+    for (const auto& [iteration, why] : failures_) server_->group.fail(iteration, why);
+    for (size_t index = 0; index < accepted_; ++index) {
+      if (published.contains(verbs_[index].iteration)) continue;
+      while (!has_room()) sleep();
+      accept(index);
+    }
+    for (const int64_t iteration : held) server_->group.release(iteration);
+  }
+
+  // As in ServeLoop: nothing sleeps while there is work.
+  void sleep() {
+    if (++sleeps_ > kMostSleeps) world_.story().fail("hang", name_ + " waits for ever");
+    Server& server = *server_;
+    const auto progress = [&] {
+      server.engine.progress();
+      return server.group.progress();
+    };
+    if (progress()) return;
+    server.doorbell.prepare();
+    progress();
+    if (server.engine.idle()) return server.doorbell.cancel();
+    if (const auto due = server.engine.due()) {
+      const Nanoseconds delay = std::max(*due - world_.clock().now(), Nanoseconds::zero());
+      Doorbell* const doorbell = &server.doorbell;
+      world_.after(delay, [this, doorbell] {
+        if (server_ && &server_->doorbell == doorbell) doorbell->ring();
+      });
+    }
+    server.doorbell.sleep();
+  }
+
+  World& world_;
+  SimDisk& disk_;
+  Faults& faults_;
+  const JointPlan& plan_;
+  const uint32_t number_;
+  const Config config_;
+  const uint64_t seed_;
+  SplitDice dice_;
+  const std::string name_;
+  std::vector<Verb> verbs_;
+  size_t accepted_ = 0;
+  std::map<std::tuple<int64_t, uint32_t, uint64_t>, std::vector<std::byte>> memory_;  // by iteration, array, row
+  std::set<int64_t> left_;
+  std::map<int64_t, Status> ends_;
+  std::map<int64_t, Status> failures_;
+  std::set<uint64_t> deaths_;  // steps
+  bool dies_for_good_ = false;
+  uint64_t steps_ = 0;
+  uint64_t sleeps_ = 0;
+  uint32_t servers_ = 0;
+  bool dead_ = false;
+  bool told_ = false;
+  bool closed_ = false;
+  std::optional<Server> server_;
+};
+
+class JointRun {
+ public:
+  JointRun(uint64_t seed, const RunOptions& options, Story& story)
+      : plan_(draw_plan(SplitDice(seed, "joint plan"), options)),
+        story_(story),
+        world_(seed, {}, story),
+        disk_(seed),
+        faults_{faults_of(SplitDice(seed, "joint faults"), plan_, options.without), {}, {}} {
+    faults_.seen.resize(faults_.plan.hard.size());
+    for (uint32_t node = 0; node < plan_.nodes; ++node) {
+      nodes_.push_back(std::make_unique<JointNode>(world_, disk_, faults_, plan_, node, seed, options));
+      world_.spawn(fmt::format("node {}", node), 1, [this, node] { nodes_[node]->run(); });
+    }
+  }
+
+  void run() {
+    world_.run();
+    bool all_closed = true;
+    for (const auto& node : nodes_) all_closed = all_closed && node->closed();
+    std::set<std::string> expected;
+    for (int64_t iteration = 0; iteration < plan_.iterations; ++iteration) {
+      const bool there = check(iteration, all_closed);
+      if (there) expected.insert(final_path(iteration));
+    }
+    if (!all_closed || !faults_.causes.empty()) return;
+    for (const std::string& name : disk_.names()) {
+      if (name.ends_with(".xmf") && plan_.xdmf != XdmfIterations::none) continue;
+      if (expected.contains(name) || is_of_empty_iteration(name)) continue;
+      story_.fail("left over", fmt::format("'{}' is there", name));
+    }
+  }
+
+ private:
+  // The file of an iteration without any block is removed, as if it had never been. A server that died meanwhile, and
+  // does not know, may leave one once more: the next run, or recovery, removes it.
+  bool is_of_empty_iteration(const std::string& name) const {
+    for (int64_t iteration = 0; iteration < plan_.iterations; ++iteration) {
+      bool empty = true;
+      for (const auto& blocks : plan_.blocks) empty = empty && blocks[static_cast<size_t>(iteration)].empty();
+      if (empty && name.starts_with(final_path(iteration) + ".part")) return true;
+    }
+    return false;
+  }
+
+  // Returns true if the iteration's file is there, and checks it.
+  bool check(int64_t iteration, bool all_closed) const {
+    std::map<uint32_t, std::vector<RowBlock>> arrays;
+    bool failed = false;
+    for (uint32_t node = 0; node < plan_.nodes; ++node) {
+      for (const RowBlock& block : plan_.blocks[node][static_cast<size_t>(iteration)]) {
+        arrays[block.array].push_back(block);
+      }
+      failed = failed || nodes_[node]->heard_of_failure(iteration);
+    }
+    const InodePointer file = disk_.find(final_path(iteration));
+    story_.mix(file != nullptr ? 1 : 0);
+    if (file == nullptr) {
+      const bool excused = arrays.empty() || failed || !all_closed;
+      if (!excused) story_.fail("lost", fmt::format("'{}' is not there, and nobody was told", final_path(iteration)));
+      return false;
+    }
+    const std::unique_ptr<Hdf5File> opened = Hdf5File::open(file->bytes);
+    if (opened == nullptr) story_.fail("published", fmt::format("'{}' is no HDF5 file", final_path(iteration)));
+    for (auto& [array, blocks] : arrays) check(iteration, array, blocks, *opened);
+    return true;
+  }
+
+  void check(int64_t iteration, uint32_t array, std::vector<RowBlock>& blocks, const Hdf5File& file) const {
+    const uint64_t rows = plan_.rows_of(array, iteration);
+    const uint64_t columns = plan_.arrays[array].columns;
+    const std::string name = name_of_array(array);
+    const auto found = file.read(0, name);
+    const bool has_shape = file.shape(0, name) == std::vector<uint64_t>{rows, columns};
+    if (!found || !has_shape) story_.fail("published", fmt::format("'{}' of iteration {} is wrong", name, iteration));
+    std::sort(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<uint64_t> listed;
+    for (const RowBlock& block : blocks) {
+      listed.insert(listed.end(), {block.first, 0, block.rows, columns});
+      for (uint64_t at = block.first * columns; at < (block.first + block.rows) * columns; ++at) {
+        if ((*found)[at] == value_at(iteration, array, at / columns, at % columns)) continue;
+        story_.fail("content", fmt::format("element {} of '{}' in iteration {} is wrong", at, name, iteration));
+      }
+    }
+    story_.check(file.numbers("/" + name, "tailraceBlocks") == listed, "content", "other blocks are listed");
+  }
+
+  const JointPlan plan_;
+  Story& story_;
+  World world_;
+  SimDisk disk_;
+  Faults faults_;
+  std::vector<std::unique_ptr<JointNode>> nodes_;
+};
+
+}  // namespace
+
+void run_joint(uint64_t seed, const RunOptions& options, Story& story) { JointRun(seed, options, story).run(); }
+
+}  // namespace tailrace::impl::simulation
