@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "format/file_name.hpp"
+#include "format/plan/node_part.hpp"
 #include "runtime/core/shared_leavings.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/open_storage.hpp"
@@ -114,6 +116,27 @@ bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   return false;
 }
 
+// Treats files that several nodes wrote and closed, though nobody completed them: their writers left no lock. Those
+// of `treated` patterns are not among them.
+void treat_unlocked(FileSystem& files, const std::string& directory, const std::map<std::string, Leavings>& treated,
+                    bool apply, const std::function<void(const Leftover&)>& each) {
+  const auto is_unlocked = [&](std::string_view file) {
+    return std::none_of(treated.begin(), treated.end(), [file](const auto& writer) {
+      return iteration_in(writer.second.pattern, file) || is_xdmf_of(writer.second.pattern, file);
+    });
+  };
+  const Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return;
+  std::set<std::string> unfinished;
+  for (const std::string& name : names.value()) {
+    const std::string_view file = file_of_part(name);
+    if (file.empty() || !is_unlocked(file.substr(0, file.rfind('.')))) continue;
+    if (files.stat(directory + "/" + std::string(file)).ok()) unfinished.emplace(file);
+  }
+  for (const std::string& file : unfinished) each(treat_part(files, directory + "/" + file, directory, apply));
+  treat_parts_of_nodes(files, directory, apply, is_unlocked, each);
+}
+
 // The locks of some writers, held so that none of them can open meanwhile. Releasing them removes their files, stale
 // or new.
 class HeldLocks {
@@ -185,6 +208,7 @@ Status recover(FileSystem& files, const std::string& directory, bool apply,
   const auto writers = find_leavings(files, directory);
   if (!writers.ok()) return writers.status();
   for (const auto& [writer, of] : writers.value()) treat(files, directory, writer, of, apply, each);
+  treat_unlocked(files, directory, writers.value(), apply, each);
   return {};
 }
 

@@ -136,7 +136,7 @@ class LayerLaw(unittest.TestCase):
 
     def test_third_party_headers_stay_in_their_folder(self):
         home = {
-            "<yaml-cpp/yaml.h>": "src/config/read.cpp", "<spdlog/spdlog.h>": "src/base/log.cpp",
+            "<yaml-cpp/yaml.h>": "src/config/yaml/read.cpp", "<spdlog/spdlog.h>": "src/base/log.cpp",
             "<liburing.h>": "src/storage/uring/uring.cpp",
             "<hdf5.h>": "src/format/hdf5/writer.cpp", "<H5Dpublic.h>": "src/format/hdf5/writer.cpp",
             "<nanobind/nanobind.h>": "bindings/python/module.cpp", "<gtest/gtest.h>": "tests/config/test.cpp",

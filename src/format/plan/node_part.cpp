@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "format/plan/iteration_plan.hpp"
 #include "model/wire/attribute_wire.hpp"
 #include "model/wire/packed_bytes.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::string_view kMagic = "tailrace node part";
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kMostRank = TAILRACE_MAX_RANK;
+constexpr uint64_t kMostEnd = uint64_t{1} << 62;
 
 // ---- writing ----
 
@@ -119,10 +121,10 @@ bool is_inside(const std::vector<uint64_t>& block, const std::vector<uint64_t>& 
   return true;
 }
 
-// Returns true if the array can be described, and ends in the space for arrays.
+// Returns true if the array can be described, and lies in the space for arrays.
 bool is_sound(const NodePart::Array& array, uint64_t end) {
   const bool described = !array.name.empty() && !array.shape.empty() && array.shape.size() <= kMostRank &&
-                         array.type <= ElementType::complex128 && array.begin <= end;
+                         array.type <= ElementType::complex128 && array.begin >= kRawBegin && array.begin <= end;
   if (!described) return false;
   uint64_t room = (end - array.begin) / size_of(array.type);  // in elements
   bool empty = false;
@@ -186,8 +188,12 @@ Result<NodePart> to_node_part(std::span<const std::byte> bytes) {
   get_list(from, part.findings);
   get(from, part.missing);
   part.missing_unnamed = from.get<uint32_t>();
-  bool sound = known && from.good_to_the_end() && part.node < part.nodes;
-  for (const NodePart::Array& array : part.arrays) sound = sound && is_sound(array, part.arrays_end);
+  bool sound = known && from.good_to_the_end() && part.node < part.nodes && part.arrays_end <= kMostEnd;
+  const std::string* last = nullptr;  // they are sorted by name
+  for (const NodePart::Array& array : part.arrays) {
+    sound = sound && is_sound(array, part.arrays_end) && (last == nullptr || *last < array.name);
+    last = &array.name;
+  }
   if (!sound) return Status(TAILRACE_INVALID_ARGUMENT, "found bytes that are no part of a node");
   return part;
 }

@@ -55,6 +55,7 @@ Status complete_joint(const std::string& unfinished, const FileEnding& ending) {
   Config config;
   config.storage.backend = Backend::posix;
   config.storage.direct = false;
+  config.storage.paths = {unfinished.substr(0, unfinished.rfind('/'))};
   auto storage = open_local(config, {}, doorbell, log);
   if (!storage.ok()) return storage.status();
   FileSystem& files = storage.value()->files();
