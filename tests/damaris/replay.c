@@ -136,6 +136,8 @@ static int carry_out(const char* line, MPI_Comm comm) {
     return code == DAMARIS_OK ? 1000 + value : code;
   }
   if (strcmp(verb, "signal") == 0 && sscanf(line, "%*s %255s", name) == 1) return damaris_signal(name);
+  if (strcmp(verb, "plugin") == 0 && sscanf(line, "%*s %d", &block) == 1)
+    return damaris_has_plugin((DAMARIS_PLUGIN_TYPE)block);
   if (strcmp(verb, "barrier") == 0) return MPI_Barrier(comm);
   if (strcmp(verb, "end") == 0) return damaris_end_iteration();
   if (strcmp(verb, "die") == 0) return kill(getpid(), SIGKILL);
