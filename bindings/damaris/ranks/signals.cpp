@@ -29,10 +29,6 @@ class Heard {
     for (const auto& [rank, process] : ranks.client_processes()) {
       if (!has_died(process)) processes_.emplace_back(rank, process);  // else processes have other numbers here
     }
-    if (ranks.is_of_dedicated_node()) {
-      left_ = ranks.is_first_of_node() ? ranks.clients() : 1;
-      return;
-    }
     // If an action concerns all servers, each client tells each of them.
     left_ = events.any_for_all() ? ranks.clients() : static_cast<int>(ranks.client_processes().size());
   }
@@ -89,7 +85,6 @@ void Signals::stop(const Events& events, bool started, double seconds) {
       send(rank, started ? kStop : kNoStart, 0, 0);
     }
   }
-  for (const int rank : ranks_.forwarder_ranks()) send(rank, started ? kStop : kNoStart, 0, 0);
   settle(seconds);
 }
 
@@ -123,10 +118,6 @@ bool listen(Events& events, const Ranks& ranks) {
     if (words[0] != kEvent) heard.stopped(status.MPI_SOURCE);
     if (words[0] == kNoStart) started = false;
     if (words[0] == kEvent) act(events, counts, ranks, words);
-  }
-  if (ranks.leads_dedicated_node()) {
-    const int32_t words[4] = {kStop, 0, 0, 0};
-    for (const int mate : ranks.node_mates()) MPI_Send(words, 4, MPI_INT32_T, mate, kTag, ranks.all());
   }
   return started;
 }
