@@ -124,13 +124,16 @@ def _kill_the_forwarder(directory: pathlib.Path, killed: list[int]) -> None:
 GO_ON = {"mpich": (["-disable-auto-cleanup"], ["sh", "-c", 'trap "" USR1; "$@"; true', "sh"]),
          "openmpi": (["--enable-recovery"], [])}
 
+EVENT_FOR_ALL = '<event name="e" action="none" scope="bcast"/>'
 
-@pytest.mark.parametrize("cores", [0, 1])
-def test_a_client_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path, cores: int) -> None:
+
+@pytest.mark.parametrize(("cores", "actions"), [(0, ""), (1, ""), (1, EVENT_FOR_ALL)],
+                         ids=["no cores", "cores", "event for all"])
+def test_a_client_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path, cores: int, actions: str) -> None:
     """The others go on, and the dedicated node ends with the last of them. Two nodes have a client and as many
-    dedicated cores; the third one is dedicated."""
+    dedicated cores; the third one is dedicated. With an event for all, each dedicated core waits for all clients."""
     (tmp_path / "out").mkdir()
-    (tmp_path / "sim.xml").write_text(runs.xml(test_damaris.FIELD, cores=cores, nodes=1))
+    (tmp_path / "sim.xml").write_text(runs.xml(test_damaris.FIELD, cores=cores, nodes=1, actions=actions))
     calls = [[*_calls(0)[:4], "wait go.0", *_calls(0)[4:]], [*_calls(1)[:4], "die"]]
     for client, lines in enumerate(calls):
         (tmp_path / f"calls.{client}").write_text("".join(line + "\n" for line in lines))

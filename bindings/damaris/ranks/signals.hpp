@@ -1,4 +1,5 @@
-// Signals: the messages by which clients tell dedicated cores of events, and that they have stopped.
+// Signals: the messages by which clients tell dedicated cores of events, and that they have stopped; and those by
+// which dedicated cores tell each other of clients that have died.
 #pragma once
 
 #include <cstdint>
