@@ -29,7 +29,7 @@ int guarded(const char* name, const Call& call) {
     }
     return call(*program());
   } catch (const damaris::Failure& failure) {
-    damaris::say(std::string(name) + ": " + failure.what());
+    if (*failure.what() != '\0') damaris::say(std::string(name) + ": " + failure.what());  // else another rank does
     return failure.code;
   } catch (const damaris::ExpressionError& error) {
     damaris::say(std::string(name) + ": the dimensions of the block: found " + error.what());
