@@ -49,6 +49,9 @@ program columns
       call damaris_end_iteration_f(code)
       call expect(code, 0)
     end do
+    code = -1
+    call damaris_has_plugin_f(1, code)
+    call expect(code, 0)
     call damaris_get_iteration_f(step, code)
     call expect(step, 2)
     call damaris_stop_f(code)

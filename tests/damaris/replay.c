@@ -1,6 +1,6 @@
 /* A program for Damaris that carries out the calls of a script, one a line; each client has its own:
  * DIR/calls.<rank>. It writes the code of each call to DIR/codes.<rank>. Arrays count up from a first value: first,
- * first + 1, … */
+ * first + 1, … Each rank makes a file DIR/ended.<rank among all> after damaris_finalize. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,6 +136,8 @@ static int carry_out(const char* line, MPI_Comm comm) {
     return code == DAMARIS_OK ? 1000 + value : code;
   }
   if (strcmp(verb, "signal") == 0 && sscanf(line, "%*s %255s", name) == 1) return damaris_signal(name);
+  if (strcmp(verb, "plugin") == 0 && sscanf(line, "%*s %d", &block) == 1)
+    return damaris_has_plugin((DAMARIS_PLUGIN_TYPE)block);
   if (strcmp(verb, "barrier") == 0) return MPI_Barrier(comm);
   if (strcmp(verb, "end") == 0) return damaris_end_iteration();
   if (strcmp(verb, "die") == 0) return kill(getpid(), SIGKILL);
@@ -184,6 +186,13 @@ static void bound(const char* event, int32_t source, int32_t iteration, const ch
   fclose(to);
 }
 
+static void leave_a_mark(const char* directory, int rank) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/ended.%d", directory, rank);
+  FILE* to = fopen(path, "w");
+  if (to != NULL) fclose(to);
+}
+
 int main(int argc, char** argv) {
   int is_client = 0;
   MPI_Init(&argc, &argv);
@@ -196,6 +205,7 @@ int main(int argc, char** argv) {
   const int ended = damaris_finalize();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  leave_a_mark(argv[2], rank);
   if (rank == 0) printf("start %d finalize %d\n", started, ended);
   MPI_Finalize();
   return 0;

@@ -6,7 +6,7 @@ import contextlib
 import os
 import pathlib
 import signal
-import tempfile
+import subprocess
 import threading
 import time
 
@@ -23,8 +23,9 @@ except forwarder.Missing as missing:
     pytest.skip(str(missing), allow_module_level=True)
 
 
-def _environment(size: int) -> dict[str, str]:
-    return {**os.environ, "TAILRACE_DAMARIS_NODE_SIZE": str(size)}
+def _environment(size: int, directory: pathlib.Path) -> dict[str, str]:
+    """For nodes of `size` ranks; key files lie in `directory`."""
+    return {**os.environ, "TAILRACE_DAMARIS_NODE_SIZE": str(size), "TMPDIR": str(directory)}
 
 
 def _calls(rank: int) -> list[str]:
@@ -36,7 +37,7 @@ def test_clients_hand_over_to_a_dedicated_node(mpi: mpis.Mpi, tmp_path: pathlib.
     """Two clients, and a node of two ranks that writes for them: the files are those of a run without it."""
     description = runs.xml(test_damaris.FIELD, cores=0, nodes=1)
     run = runs.replay(mpi, tmp_path, description, [_calls(rank) for rank in range(2)], cores=2,
-                      environment=_environment(2))
+                      environment=_environment(2, tmp_path))
     assert (run.start, run.finalize) == (runs.OK, runs.OK), run.output
     assert run.codes == [[0] * 9] * 2, run.output
     assert sorted(file.name for file in (tmp_path / "out").iterdir() if not file.name.startswith(".")) == [
@@ -46,7 +47,7 @@ def test_clients_hand_over_to_a_dedicated_node(mpi: mpis.Mpi, tmp_path: pathlib.
             found = runs.contents(tmp_path / "out" / f"sim_It{step}_Pr{rank}.h5")
             np.testing.assert_array_equal(found[f"fields/t/P{rank}"],
                                           runs.counting((6, 5), 30 * rank + 500 * step, "float64"))
-    assert not list(pathlib.Path(tempfile.gettempdir()).glob("tailrace-damaris-*.key"))
+    assert not list(tmp_path.glob("tailrace-damaris-*.key"))
 
 
 @pytest.mark.parametrize("mode", ["FilePerCore", "Collective"])
@@ -54,7 +55,7 @@ def test_dedicated_cores_and_a_dedicated_node(mpi: mpis.Mpi, tmp_path: pathlib.P
     """The server of a node of three ranks hands over to a node of three; both file modes, with XDMF files."""
     description = runs.xml(test_damaris.FIELD, mode=mode, cores=1, nodes=1).replace("NoIteration", "EveryIteration")
     run = runs.replay(mpi, tmp_path, description, [_calls(rank) for rank in range(2)], cores=4,
-                      environment=_environment(3))
+                      environment=_environment(3, tmp_path))
     assert run.codes == [[0] * 9] * 2, run.output
     end = "" if mode == "Collective" else "_Pr0"
     assert sorted(file.name for file in (tmp_path / "out").glob("sim*")) == sorted(
@@ -72,7 +73,7 @@ def test_dedicated_cores_and_a_dedicated_node(mpi: mpis.Mpi, tmp_path: pathlib.P
 def test_too_few_nodes(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     """No node would be left to compute: told at once."""
     run = runs.replay(mpi, tmp_path, runs.xml(test_damaris.FIELD, cores=0, nodes=2), [_calls(0)], cores=3,
-                      environment=_environment(2))
+                      environment=_environment(2, tmp_path))
     assert '<dedicated nodes="2">: found 2 nodes, expected more' in run.output
     assert run.codes == [[]]
 
@@ -84,7 +85,7 @@ def test_a_forwarder_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     killer = threading.Thread(target=_kill_the_forwarder, args=(tmp_path, killed))
     killer.start()
     run = runs.replay(mpi, tmp_path, runs.xml(test_damaris.FIELD, cores=0, nodes=1), calls, cores=2,
-                      environment=_environment(2))
+                      environment=_environment(2, tmp_path))
     killer.join()
     assert len(killed) == 1
     assert run.codes == [[0] * 10] * 2, run.output
@@ -95,17 +96,69 @@ def test_a_forwarder_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
                                           runs.counting((6, 5), 30 * rank + 500 * step, "float64"))
 
 
+def _kill(directory: pathlib.Path, name: str) -> list[int]:
+    """Kills all processes in this directory whose name begins so, and returns their numbers."""
+    killed = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            ours = (process / "cwd").resolve() == directory.resolve()
+            if ours and (process / "comm").read_text().startswith(name):
+                os.kill(int(process.name), signal.SIGKILL)
+                killed.append(int(process.name))
+    return killed
+
+
 def _kill_the_forwarder(directory: pathlib.Path, killed: list[int]) -> None:
     """Kills the one that works in this directory, when both clients have got to their wait."""
     limit = time.monotonic() + 60
     while not all((directory / "out" / f"sim_It0_Pr{rank}.h5").exists() for rank in range(2)):
         assert time.monotonic() < limit
         os.sched_yield()
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            ours = (process / "cwd").resolve() == directory.resolve()
-            if ours and (process / "comm").read_text().startswith("tailrace-forwar"):
-                os.kill(int(process.name), signal.SIGKILL)
-                killed.append(int(process.name))
+    killed += _kill(directory, "tailrace-forwar")
     for rank in range(2):
         (directory / f"go.{rank}").touch()
+
+
+#: By these the other ranks go on when one has died: options of the launcher, and what starts the program. MPICH's
+#: launcher ends a job of which a process was killed, and sends SIGUSR1 to the others, so a shell is between them.
+GO_ON = {"mpich": (["-disable-auto-cleanup"], ["sh", "-c", 'trap "" USR1; "$@"; true', "sh"]),
+         "openmpi": (["--enable-recovery"], [])}
+
+EVENT_FOR_ALL = '<event name="e" action="none" scope="bcast"/>'
+
+
+@pytest.mark.parametrize(("cores", "actions"), [(0, ""), (1, ""), (1, EVENT_FOR_ALL)],
+                         ids=["no cores", "cores", "event for all"])
+def test_a_client_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path, cores: int, actions: str) -> None:
+    """The others go on, and the dedicated node ends with the last of them. Two nodes have a client and as many
+    dedicated cores; the third one is dedicated. With an event for all, each dedicated core waits for all clients."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "sim.xml").write_text(runs.xml(test_damaris.FIELD, cores=cores, nodes=1, actions=actions))
+    calls = [[*_calls(0)[:4], "wait go.0", *_calls(0)[4:]], [*_calls(1)[:4], "die"]]
+    for client, lines in enumerate(calls):
+        (tmp_path / f"calls.{client}").write_text("".join(line + "\n" for line in lines))
+    size = cores + 1
+    options, shell = GO_ON[mpi.name]
+    program = runs.PROGRAMS / f"damaris_replay_{mpi.name}"
+    launcher, *rest = mpi.start(3 * size, *shell, program, "sim.xml", ".")
+    with (tmp_path / "output").open("w") as output, subprocess.Popen(
+            [launcher, *options, *rest], cwd=tmp_path, stdout=output, stderr=output,
+            env=_environment(size, tmp_path)):
+        try:
+            _wait_for(tmp_path / "codes.1", tmp_path / "out" / "sim_It0_Pr0.h5")
+            (tmp_path / "go.0").touch()
+            _wait_for(*(tmp_path / f"ended.{rank}" for rank in range(3 * size) if rank != size))
+        finally:
+            _kill(tmp_path, "")  # the ranks may wait for the dead one in MPI_Finalize
+    assert not (tmp_path / f"ended.{size}").exists()
+    assert (tmp_path / "codes.0").read_text().split() == ["0"] * 10, (tmp_path / "output").read_text()
+    for step in range(3):
+        found = runs.contents(tmp_path / "out" / f"sim_It{step}_Pr0.h5")
+        np.testing.assert_array_equal(found["fields/t/P0"], runs.counting((6, 5), 500 * step, "float64"))
+
+
+def _wait_for(*files: pathlib.Path) -> None:
+    limit = time.monotonic() + 60
+    while not all(file.exists() for file in files):
+        assert time.monotonic() < limit, [file.name for file in files if not file.exists()]
+        os.sched_yield()

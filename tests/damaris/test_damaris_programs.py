@@ -59,6 +59,14 @@ def test_a_program_in_fortran(mpi: mpis.Mpi, tmp_path: pathlib.Path, mode: str) 
         np.testing.assert_array_equal(found["group/v/P0"], -whole[:3])
 
 
+def test_plugins_are_not_known(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """No number says which plugin it means: none is available, and that is told once."""
+    data = '<layout name="l" type="float" dimensions="4"/><variable name="t" layout="l" store="store"/>'
+    run = runs.replay(mpi, tmp_path, runs.xml(data, cores=0), [["plugin 0", "plugin 1", "plugin 1", "end"]], cores=0)
+    assert run.codes == [[0, 0, 0, 0, runs.NO_SERVER]], run.output
+    assert run.output.count("damaris_has_plugin: returns 0 (not available) for every plugin") == 1, run.output
+
+
 def test_events(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     """Each scope runs its action as often as it has to, on the right servers, with the right arguments."""
     library = runs.PROGRAMS / "libdamaris_events.so"

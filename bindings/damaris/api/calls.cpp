@@ -29,7 +29,7 @@ int guarded(const char* name, const Call& call) {
     }
     return call(*program());
   } catch (const damaris::Failure& failure) {
-    damaris::say(std::string(name) + ": " + failure.what());
+    if (*failure.what() != '\0') damaris::say(std::string(name) + ": " + failure.what());  // else another rank does
     return failure.code;
   } catch (const damaris::ExpressionError& error) {
     damaris::say(std::string(name) + ": the dimensions of the block: found " + error.what());
@@ -217,6 +217,16 @@ const char* damaris_error_string(int code) {
                                    "DAMARIS_ERROR_UNKNOWN"};
   static_assert(std::size(names) == DAMARIS_ERROR_UNKNOWN + 1);
   return code >= 0 && code <= DAMARIS_ERROR_UNKNOWN ? names[code] : "no code of Damaris";
+}
+
+int damaris_has_plugin(DAMARIS_PLUGIN_TYPE) {
+  try {
+    damaris::say(
+        "damaris_has_plugin: returns 0 (not available) for every plugin, as it cannot know which one a "
+        "number means; files in HDF5 and scripts in Python work all the same");
+  } catch (const std::exception&) {  // no memory to remember the line: it is not worth a failure
+  }
+  return 0;
 }
 
 int damaris_end_iteration(void) {

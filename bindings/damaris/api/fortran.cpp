@@ -115,6 +115,10 @@ TAILRACE_DAMARIS_API void damaris_set_block_position_f_(const char* variable, co
   *code = damaris_set_block_position(text_of(variable, length).c_str(), *block, position);
 }
 
+TAILRACE_DAMARIS_API void damaris_has_plugin_f_(const int* plugin, int* available) {
+  *available = damaris_has_plugin(*plugin);
+}
+
 TAILRACE_DAMARIS_API void damaris_end_iteration_f_(int* code) { *code = damaris_end_iteration(); }
 
 TAILRACE_DAMARIS_API void damaris_get_iteration_f_(int* iteration, int* code) {

@@ -111,7 +111,7 @@ TAILRACE_DAMARIS_API int damaris_get_iteration(int* iteration);
 TAILRACE_DAMARIS_API int damaris_parameter_get(const char* param_name, void* buffer, unsigned int size);
 TAILRACE_DAMARIS_API int damaris_parameter_set(const char* param_name, const void* buffer, unsigned int size);
 
-/* ---- asking; these two are of later versions of Damaris ---- */
+/* ---- asking; these are of later versions of Damaris ---- */
 
 typedef enum {
   DAMARIS_TYPE_SHORT = 0,
@@ -132,6 +132,14 @@ typedef enum {
 TAILRACE_DAMARIS_API int damaris_get_type(const char* variable_name, DAMARIS_TYPE_STR* vartype);
 /* Returns the name of a code; valid for ever. */
 TAILRACE_DAMARIS_API const char* damaris_error_string(int code);
+
+/* A plugin's number in the program's own terms: Damaris' constants are not declared here, as their names and values
+ * are not known. */
+typedef int DAMARIS_PLUGIN_TYPE;
+
+/* Returns 0 for every number, which stands for "not available", and says once on stderr that it cannot know better.
+ * May be called at any time. */
+TAILRACE_DAMARIS_API int damaris_has_plugin(DAMARIS_PLUGIN_TYPE plugin);
 
 /* ---- events ---- */
 

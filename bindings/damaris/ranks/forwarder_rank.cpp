@@ -31,7 +31,6 @@ constexpr int kStartMs = 30'000;  // until a forwarder listens
 constexpr double kEnd = 60;       // seconds that it has for its end
 constexpr double kPoll = 0.01;    // seconds
 constexpr size_t kKeyBytes = 32;
-constexpr size_t kAddressBytes = 128;
 constexpr uint64_t kLeastBudget = uint64_t{64} << 20;
 
 // The program is beside that of the servers.
@@ -133,23 +132,64 @@ class Forwarding::Process {
   std::string port_;
 };
 
+// Where a dedicated node can be reached. Empty: it has no forwarder, or could not start one.
+struct Forwarding::Place {
+  char host[INET_ADDRSTRLEN] = {};
+  char port[8] = {};  // of the forwarder
+  int32_t lifelines = 0;
+};
+
 Forwarding::Forwarding(const Model& model, const Ranks& ranks, const std::string& run) {
-  share_key(ranks, run);
-  std::array<char, kAddressBytes> own{};
-  if (ranks.leads_dedicated_node()) start(model).copy(own.data(), own.size() - 1);
+  const LifeToken token = share_key(ranks, run);
+  std::string why;
+  Place own;
   int size = 0;
   MPI_Comm_size(ranks.all(), &size);
-  std::vector<char> all(static_cast<size_t>(size) * own.size());
-  MPI_Allgather(own.data(), static_cast<int>(own.size()), MPI_CHAR, all.data(), static_cast<int>(own.size()),
-                MPI_CHAR, ranks.all());
-  for (const int rank : ranks.forwarder_ranks()) {
-    servers_.emplace_back(&all[static_cast<size_t>(rank) * own.size()]);
-    if (!servers_.back().empty()) continue;
-    process_.reset();
-    if (keeps_key_) ::unlink(key_.c_str());
-    throw Failure(DAMARIS_INIT_ERROR,
-                  ranks.leads_dedicated_node() ? "a forwarder cannot start: '" + program() + "'" : "");
+  std::vector<Place> places(static_cast<size_t>(size));
+  try {
+    if (ranks.leads_dedicated_node()) lead(model, ranks, token, own);
+  } catch (const Failure& failure) {
+    why = failure.what();
   }
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, places.data(), sizeof own, MPI_BYTE, ranks.all());
+  bool led = true;
+  for (const int rank : ranks.forwarder_ranks()) {
+    const Place& place = places[static_cast<size_t>(rank)];
+    servers_.push_back(std::string(place.host) + ":" + place.port);
+    led = led && place.lifelines != 0;
+  }
+  try {
+    if (led) meet(ranks, places, token);
+  } catch (const Failure& failure) {
+    why = failure.what();
+  }
+  int ok = led && why.empty() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, ranks.all());
+  if (ok == 1) return;
+  process_.reset();
+  if (keeps_key_) ::unlink(key_.c_str());
+  throw Failure(DAMARIS_INIT_ERROR, why);
+}
+
+// Those who hand over hold a lifeline to each dedicated node, and the other ranks of these nodes one to their first.
+void Forwarding::meet(const Ranks& ranks, const std::vector<Place>& places, const LifeToken& token) {
+  if (lifelines_) {
+    lifelines_->meet();
+    return;
+  }
+  if (!ranks.is_of_dedicated_node() && ranks.has_servers() && ranks.is_client()) return;
+  const bool waits = ranks.is_of_dedicated_node();
+  for (const int rank : waits ? std::vector<int>{ranks.node_mates().front()} : ranks.forwarder_ranks()) {
+    const Place& to = places[static_cast<size_t>(rank)];
+    lifeline_.emplace_back(to.host, to.lifelines, token, waits ? Lifeline::Kind::waits : Lifeline::Kind::needs);
+  }
+}
+
+void Forwarding::wait() {
+  if (lifelines_)
+    lifelines_->wait();
+  else
+    lifeline_.front().wait();
 }
 
 Forwarding::~Forwarding() {
@@ -157,14 +197,17 @@ Forwarding::~Forwarding() {
   if (keeps_key_) ::unlink(key_.c_str());
 }
 
-// Makes a key, and a file of it for each node.
-void Forwarding::share_key(const Ranks& ranks, const std::string& run) {
-  std::array<unsigned char, kKeyBytes> key{};
-  int made = getrandom(key.data(), key.size(), 0) == static_cast<ssize_t>(key.size()) ? 1 : 0;
-  MPI_Bcast(key.data(), static_cast<int>(key.size()), MPI_BYTE, 0, ranks.all());
+// Makes a key, and a file of it for each node. Returns the token of this run.
+LifeToken Forwarding::share_key(const Ranks& ranks, const std::string& run) {
+  struct {
+    std::array<unsigned char, kKeyBytes> key;
+    LifeToken token;
+  } secret{};
+  int made = getrandom(&secret, sizeof secret, 0) == static_cast<ssize_t>(sizeof secret) ? 1 : 0;
+  MPI_Bcast(&secret, sizeof secret, MPI_BYTE, 0, ranks.all());
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text = "tailrace-key-1 ";
-  for (const unsigned char byte : key) text += {kDigits[byte / 16], kDigits[byte % 16]};
+  for (const unsigned char byte : secret.key) text += {kDigits[byte / 16], kDigits[byte % 16]};
   text += '\n';
   std::error_code error;
   const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
@@ -178,19 +221,26 @@ void Forwarding::share_key(const Ranks& ranks, const std::string& run) {
     if (!written) made = 0;
   }
   MPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_INT, MPI_MIN, ranks.all());
-  if (made == 1) return;
+  if (made == 1) return secret.token;
   if (keeps_key_) ::unlink(key_.c_str());
   throw Failure(DAMARIS_INIT_ERROR,
                 ranks.is_first_of_node() ? "a key for the forwarders cannot be written to '" + key_ + "'" : "");
 }
 
-// Returns the address, or "".
-std::string Forwarding::start(const Model& model) {
+// Starts what the first rank of a dedicated node has. Throws Failure.
+void Forwarding::lead(const Model& model, const Ranks& ranks, const LifeToken& token, Place& own) {
+  const int handing_over = ranks.has_servers() ? ranks.servers() : ranks.clients();
+  lifelines_ = std::make_unique<Lifelines>(token, static_cast<size_t>(handing_over) + ranks.node_mates().size());
   const uint64_t budget = std::max(model.architecture.buffer, kLeastBudget);
   process_ = std::make_unique<Process>("tailrace: 1\nname: damaris\nmemory: {budget: " + std::to_string(budget) +
                                        "}\nforward: {listen: \"0.0.0.0:0\", roots: " + roots_of(model) +
                                        ", key: " + yaml_text(key_) + "}\n");
-  return process_->port().empty() ? "" : own_address() + ":" + process_->port();
+  if (process_->port().empty()) {
+    throw Failure(DAMARIS_INIT_ERROR, "a forwarder cannot start: '" + program() + "'");
+  }
+  own_address().copy(own.host, sizeof own.host - 1);
+  process_->port().copy(own.port, sizeof own.port - 1);
+  own.lifelines = lifelines_->port();
 }
 
 }  // namespace tailrace::damaris

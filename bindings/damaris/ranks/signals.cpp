@@ -11,7 +11,7 @@ namespace tailrace::damaris {
 namespace {
 
 constexpr int kTag = 1771;
-enum Kind : int32_t { kStop = 1, kEvent = 2, kNoStart = 3 };
+enum Kind : int32_t { kStop = 1, kEvent = 2, kNoStart = 3, kDeath = 4 };
 constexpr double kPoll = 0.005;      // seconds between two looks for messages
 constexpr int kLooksForDeaths = 40;  // looks for messages between two looks for clients that died
 
@@ -29,21 +29,23 @@ class Heard {
     for (const auto& [rank, process] : ranks.client_processes()) {
       if (!has_died(process)) processes_.emplace_back(rank, process);  // else processes have other numbers here
     }
-    if (ranks.is_of_dedicated_node()) {
-      left_ = ranks.is_first_of_node() ? ranks.clients() : 1;
-      return;
-    }
     // If an action concerns all servers, each client tells each of them.
     left_ = events.any_for_all() ? ranks.clients() : static_cast<int>(ranks.client_processes().size());
   }
 
-  void stopped(int rank) {
-    if (gone_.insert(rank).second) --left_;
+  // Returns false if it was known.
+  bool stopped(int rank) {
+    if (!gone_.insert(rank).second) return false;
+    --left_;
+    return true;
   }
-  void look_for_deaths() {
+  // Returns the clients of this server that have died since the last look.
+  std::vector<int> look_for_deaths() {
+    std::vector<int> dead;
     for (const auto& [rank, process] : processes_) {
-      if (has_died(process)) stopped(rank);
+      if (has_died(process) && stopped(rank)) dead.push_back(rank);
     }
+    return dead;
   }
   bool all_gone() const { return left_ <= 0; }
 
@@ -62,6 +64,18 @@ void act(Events& events, EventCounts& counts, const Ranks& ranks, const int32_t 
   const int clients = scope == Scope::global ? ranks.clients() : ranks.clients_of_server();
   if (waits && !counts.add(index, words[3], words[2], clients)) return;
   (void)events.run(index, words[2], words[3]);
+}
+
+// If each server waits for all clients, the others have to know of those that only this one sees. The message is so
+// short that its sending does not wait for the receiver.
+void tell_of_deaths(const std::vector<int>& dead, const Events& events, const Ranks& ranks) {
+  if (!events.any_for_all()) return;
+  for (const int client : dead) {
+    const int32_t words[4] = {kDeath, client, 0, 0};
+    for (const int server : ranks.server_ranks()) {
+      if (server != ranks.server_rank()) MPI_Send(words, 4, MPI_INT32_T, server, kTag, ranks.all());
+    }
+  }
 }
 
 }  // namespace
@@ -89,7 +103,6 @@ void Signals::stop(const Events& events, bool started, double seconds) {
       send(rank, started ? kStop : kNoStart, 0, 0);
     }
   }
-  for (const int rank : ranks_.forwarder_ranks()) send(rank, started ? kStop : kNoStart, 0, 0);
   settle(seconds);
 }
 
@@ -114,19 +127,15 @@ bool listen(Events& events, const Ranks& ranks) {
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, kTag, ranks.all(), &there, &status);
     if (there == 0) {
-      if (looks % kLooksForDeaths == 0) heard.look_for_deaths();
+      if (looks % kLooksForDeaths == 0) tell_of_deaths(heard.look_for_deaths(), events, ranks);
       rest(kPoll);
       continue;
     }
     int32_t words[4] = {};
     MPI_Recv(words, 4, MPI_INT32_T, status.MPI_SOURCE, kTag, ranks.all(), MPI_STATUS_IGNORE);
-    if (words[0] != kEvent) heard.stopped(status.MPI_SOURCE);
+    if (words[0] != kEvent) (void)heard.stopped(words[0] == kDeath ? words[1] : status.MPI_SOURCE);
     if (words[0] == kNoStart) started = false;
     if (words[0] == kEvent) act(events, counts, ranks, words);
-  }
-  if (ranks.leads_dedicated_node()) {
-    const int32_t words[4] = {kStop, 0, 0, 0};
-    for (const int mate : ranks.node_mates()) MPI_Send(words, 4, MPI_INT32_T, mate, kTag, ranks.all());
   }
   return started;
 }

@@ -1,4 +1,5 @@
-// Signals: the messages by which clients tell dedicated ranks of events, and that they have stopped.
+// Signals: the messages by which clients tell dedicated cores of events, and that they have stopped; and those by
+// which dedicated cores tell each other of clients that have died.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class Signals {
 };
 
 // Runs actions on a dedicated rank until all clients that it hears from have stopped or died. Returns false if they
-// could not start. On a dedicated node, the first rank hears from all clients, and the others from it.
+// could not start.
 bool listen(Events& events, const Ranks& ranks);
 
 }  // namespace tailrace::damaris

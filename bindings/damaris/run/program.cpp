@@ -130,7 +130,7 @@ int Program::start(int* is_client) {
 void Program::serve() {
   if (ranks_.is_of_dedicated_node()) {
     if (ranks_.has_servers()) MPI_Barrier(ranks_.all());
-    (void)listen(events_, ranks_);
+    forwarding_->wait();
     return;
   }
   std::vector<Outlet> outlets = outlets_of(model_, ranks_, forwarding_.get(), started_before_, present());
