@@ -55,7 +55,7 @@ BRICKS = """\
     <parameter name="n" type="int" value="1"/>
     <layout name="brick" type="int" dimensions="(2*n)+1+2,3+1,4" global="4*n,6,4" ghosts="1:2,0:1,0:0"/>
     <layout name="grid" type="float" dimensions="5" global="5"/>
-    <variable name="b" layout="brick" store="store" mesh="m"/>
+    <variable name="b" layout="brick" store="store"/>
     <variable name="x" layout="grid" store="store" time-varying="false"/>
     <variable name="odd" layout="grid" store="store"/>
 """
@@ -75,7 +75,7 @@ def _bricks(rank: int, steps: int) -> list[str]:
 
 def test_bricks_with_ghosts_of_changing_size(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     """The global shape grows and shrinks; variables come from one node, in one iteration; each file has its XDMF."""
-    description = runs.xml(BRICKS.replace(' mesh="m"', ""), mode="Collective").replace("NoIteration", "EveryIteration")
+    description = runs.xml(BRICKS, mode="Collective").replace("NoIteration", "EveryIteration")
     run = runs.replay(mpi, tmp_path, description, [_bricks(rank, 3) for rank in range(4)], cores=2,
                       environment=_environment(3))
     assert all(code == 0 for codes in run.codes for code in codes), run.output

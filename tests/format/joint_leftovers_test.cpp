@@ -1,5 +1,5 @@
-// What nodes that wrote files together have left: recovery, and the next run, complete what is whole and remove the
-// rest.
+// Leftovers of nodes that wrote files together: recovery, and the next run, complete the whole ones and remove the
+// rest. rest.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "damaris/output/configuration.hpp"
 #include "damaris/ranks/failure.hpp"
@@ -10,10 +11,11 @@
 namespace tailrace::damaris {
 
 bool report_unfinished(const Model& model, const Ranks& ranks, double seconds) {
-  if (ranks.nodes() < 2 || !ranks.meet(seconds) || ranks.number() != 0) return true;
+  std::vector<size_t> stores = stores_in_use(model);
+  std::erase_if(stores, [&](size_t store) { return model.stores[store].mode != FileMode::collective; });
+  if (ranks.nodes() < 2 || stores.empty() || !ranks.meet(seconds) || ranks.number() != 0) return true;
   bool none = true;
-  for (const size_t store : stores_in_use(model)) {
-    if (model.stores[store].mode != FileMode::collective) continue;
+  for (const size_t store : stores) {
     const auto [directory, prefix] = place_of(model.stores[store]);
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
