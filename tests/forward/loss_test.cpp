@@ -282,6 +282,23 @@ TEST_F(Loss, WritesConfirmedAsReceivedAreReportedAsLost) {
   of.files().close(file);
 }
 
+// Nobody has these bytes any more. The client's process ends while they wait.
+TEST_F(Loss, WhatWasConfirmedAsReceivedIsWrittenAfterItsClientsDeath) {
+  ForwardedClient of = client(OnLoss::next, TransferRecord::Confirm::received);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  ForwarderNode& node = *rig_.forwarders.at("io1");
+  node.storage.held = true;
+  EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+  std::vector<std::byte> second(4000, std::byte{2});
+  EXPECT_EQ(of.run(Kind::write, file, 0, second), 4000) << "it waits behind the first one";
+  rig_.network.cut("node", "io1");
+  node.storage.held = false;
+  while (!node.forwarder.held_by_client().empty()) rig_.turn();
+  EXPECT_EQ(bytes_of_file(path), second);
+  of.files().close(file);
+}
+
 TEST_F(Loss, AForwarderThatLeavesAnswersFirst) {
   ForwardedClient of = client(OnLoss::next);
   auto lock = of.files().lock(scratch_ / "l", "me");

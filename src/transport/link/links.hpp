@@ -90,7 +90,7 @@ class Links {
   void refuse(PeerId peer, uint64_t arrival);
   // Returns true if `peer` is a link that is ready.
   bool is_ready(PeerId peer) const;
-  // Returns true if `peer` is a link that is ready, and its lease is not over.
+  // Returns true if the lease of `peer` is not over. A link that has ended keeps it until its end is reported.
   bool has_lease(PeerId peer) const;
 
   // Appends what has happened to `events`.
