@@ -58,8 +58,7 @@ class ForwarderNode {
         storage(doorbell),
         engine(storage, fifo, clock, engine_options),
         endpoint(network.endpoint(doorbell, host)),
-        links(*endpoint, clock, log, key, encode_terms(ForwardTerms::Role::forwarder, host, options.window),
-              link_options()),
+        links(*endpoint, clock, log, key, encode_terms(Forwarder::terms(options), host), link_options(options)),
         forwarder(links, engine, bytes, clock, log, options,
                   [](const Forwarder::View& view) { return std::to_string(view.clients.size()) + " clients"; }) {
     EXPECT_TRUE(links.listen(host).ok());
@@ -84,10 +83,10 @@ class ForwarderNode {
   Forwarder forwarder;
 
  private:
-  static Links::Options link_options() {
-    Links::Options options;
-    options.silence = std::chrono::seconds(20);
-    return options;
+  static Links::Options link_options(const Forwarder::Options& options) {
+    Links::Options links;
+    links.silence = links.lease = options.lease;
+    return links;
   }
 };
 

@@ -45,6 +45,11 @@ Engine::Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const
       gather_(options.gather),
       executor_(storage, clock, execution_of(options)) {}
 
+void Engine::fence_by(Executor::MayBegin may_begin) {
+  may_begin_ = std::move(may_begin);
+  executor_.fence_by(may_begin_);
+}
+
 Engine::~Engine() {
   TAILRACE_REQUIRE(idle());
   for (auto& [id, file] : files_) storage_.files().close(file.handle);
@@ -279,7 +284,9 @@ void Engine::start(const Request& request) {
       for (const Piece& piece : pieces) start_access(access_of(request, piece));
       return;
     }
-    case Operation::truncate: finish(&request, storage_.files().truncate(of.handle, request.size)); return;
+    case Operation::truncate:
+      if (may_begin_ && !may_begin_(request.client)) return finish(&request, withdrawn());
+      return finish(&request, storage_.files().truncate(of.handle, request.size));
     case Operation::sync: executor_.start_sync(&request, target(request.file, 0)); return;
     case Operation::publish:
     case Operation::close:
@@ -341,7 +348,8 @@ void Engine::note_end(RequestQueue::Ended& end) {
   const bool is_there = request.operation == Operation::sync || request.operation == Operation::truncate;
   const bool gone = !request.moves_bytes() && !is_there;
   const bool loses_bytes = request.operation != Operation::read && request.operation != Operation::truncate;
-  if (!end.status.ok() && loses_bytes && file(id).failure.ok()) file(id).failure = end.status;
+  const bool fails = !end.status.ok() && !is_withdrawn(end.status);
+  if (fails && loses_bytes && file(id).failure.ok()) file(id).failure = end.status;
   request.course = std::exchange(under_way_[request.slot].course, {});
   request.course.ended = clock_.now();
   request.course.begun = std::min(request.course.begun, request.course.ended);

@@ -80,6 +80,11 @@ class Engine {
   // Submits a request; requires room() > 0. A later progress() reports its end, never submit() itself.
   void submit(Request request);
 
+  // Sets the predicate that is asked before each transfer and each truncation, with the client of each request that
+  // it carries. If it returns false, these requests end as withdrawn(), at the latest when what the storage has of
+  // them has ended. Requests of other clients that were merged with them go on.
+  void fence_by(Executor::MayBegin may_begin);
+
   // Someone waits for unknown requests: during the next progress() nothing is held to gather.
   void hurry() { gather_.hurry(); }
   // Someone waits, or soon will: the scheduler holds nothing back.
@@ -176,6 +181,7 @@ class Engine {
   RequestQueue queue_;
   Gather gather_;
   Executor executor_;
+  Executor::MayBegin may_begin_;
   Governor governor_;
   const std::shared_ptr<Sizes> sizes_of_published_ = std::make_shared<Sizes>();
   FileId next_file_ = 1;

@@ -35,10 +35,13 @@ struct ForwardClient {
 
   PeerId peer = 0;
   ForwardTerms::Role role = ForwardTerms::Role::client;
+  uint64_t process = 0;  // see ForwardTerms
   std::string name;
   std::string address;
   bool gone = false;              // its link has ended; what it had under way still ends
   bool leaves = false;            // it has said goodbye
+  bool fenced = false;            // nothing more of it may begin
+  bool confirmed_early = false;   // writes were confirmed as received
   std::map<uint32_t, Use> files;  // by FileId
   std::map<uint32_t, std::unique_ptr<NameLock>> locks;
   uint32_t next_lock = 1;

@@ -41,12 +41,20 @@ Forwarder::Forwarder(Links& links, Engine& engine, std::span<std::byte> memory, 
       files_(engine),
       calls_(engine, files_) {
   TAILRACE_REQUIRE(memory.size() >= 2 * kMostForwarded);
+  engine_.fence_by([this](uint32_t client) { return may_begin(client); });
+}
+
+ForwardTerms Forwarder::terms(const Options& options) {
+  const auto lease = std::chrono::duration_cast<std::chrono::microseconds>(options.lease);
+  return {
+      .role = ForwardTerms::Role::forwarder, .window = options.window, .lease = static_cast<uint32_t>(lease.count())};
 }
 
 // Requires that nothing is under way.
 Forwarder::~Forwarder() {
   for (auto& [name, client] : clients_) calls_.release(client);
   engine_.progress();
+  engine_.fence_by({});
 }
 
 bool Forwarder::step() {
@@ -56,6 +64,7 @@ bool Forwarder::step() {
   do {
     engine_.progress();
   } while (admit_waiting());
+  cut_off_fenced();
   forget_gone();
   return !events_.empty();
 }
@@ -107,7 +116,7 @@ void Forwarder::take(LinkEvent& event) {
     case LinkEvent::Kind::lost:
       if (ForwardClient* client = client_of(event.peer)) {
         if (!client->leaves) log_.warning("client {} is lost: {}", client->name, event.status.fault().message);
-        lose(*client);
+        lose(*client, !client->confirmed_early || event.status.code() == TAILRACE_TIMEOUT);
       }
       return;
   }
@@ -115,39 +124,61 @@ void Forwarder::take(LinkEvent& event) {
 
 ForwardClient* Forwarder::client_of(PeerId peer) { return present(peer); }
 
-// Returns the client, if its link is there.
+// Returns the client, if its link is there and nothing is wrong with it.
 ForwardClient* Forwarder::present(uint64_t name) {
   const auto found = clients_.find(name);
-  return found == clients_.end() || found->second.gone ? nullptr : &found->second;
+  const bool there = found != clients_.end() && !found->second.gone && !found->second.fenced;
+  return there ? &found->second : nullptr;
+}
+
+// Returns true if transfers of the client may begin. Once they may not, they never may again. 0 is no client's.
+bool Forwarder::may_begin(uint32_t name) {
+  const auto found = clients_.find(name);
+  if (found == clients_.end()) return true;
+  ForwardClient& client = found->second;
+  if (!client.gone && !client.fenced && !links_.has_lease(client.peer)) client.fenced = true;
+  return !client.fenced;
+}
+
+// Ends the links of clients whose lease was over when something of theirs should have begun.
+void Forwarder::cut_off_fenced() {
+  for (auto& [name, client] : clients_) {
+    if (client.fenced && !client.gone) distrust(client, "it has answered nothing for too long");
+  }
 }
 
 void Forwarder::welcome(LinkEvent& event) {
   const ForwardTerms terms = decode_terms(event.terms);
   const bool known = terms.role == ForwardTerms::Role::client || terms.role == ForwardTerms::Role::inspector;
   if (!known) return links_.distrust(event.peer, "it is no client");
-  if (!admits() || clients_.size() >= options_.most_clients) {
-    return links_.distrust(
-        event.peer, leaving_ ? "this forwarder is leaving" : fmt::format("there are {} clients", clients_.size()));
+  if (clients_.size() >= options_.most_clients) {
+    return links_.distrust(event.peer, fmt::format("there are {} clients", clients_.size()));
   }
   ForwardClient& client = clients_[event.peer];
   client.peer = event.peer;
   client.role = terms.role;
+  client.process = terms.process;
+  end_earlier_links(client);
   client.name = std::string(terms.name, ::strnlen(terms.name, sizeof terms.name));
   client.address = event.address;
   if (client.role == ForwardTerms::Role::client) log_.info("client {} comes from {}", client.name, client.address);
   if (leaving_) links_.send(client.peer, encode_plain(ForwardKind::leaving), {}, next_tag_++);
 }
 
-// Returns true if clients may come. While a forwarder that leaves still carries out transfers of clients whose
-// connections have broken, these may come back: before their files move, they wait for the end of those (`settle`).
-bool Forwarder::admits() const {
-  if (!leaving_) return true;
-  return std::any_of(clients_.begin(), clients_.end(), [](const auto& one) { return one.second.gone; });
+// A process that comes again will send nothing more by its earlier links; what is still on its way there is too old.
+void Forwarder::end_earlier_links(const ForwardClient& client) {
+  if (client.process == 0) return;
+  for (auto& [name, other] : clients_) {
+    if (other.process != client.process || other.gone || &other == &client) continue;
+    links_.close(other.peer);
+    lose(other, !other.confirmed_early);
+  }
 }
 
 void Forwarder::hear(ForwardClient& client, LinkEvent& event) {
   const std::optional<ForwardHead> head = decode_head(event.body);
   if (!head) return distrust(client, "found a message that cannot be read");
+  if (head->kind != ForwardKind::leave && !may_begin(static_cast<uint32_t>(client.peer))) return;
   switch (head->kind) {
     case ForwardKind::transfers: return hear_transfers(client, *head, event);
     case ForwardKind::call: return hear_call(client, *head, event);
@@ -155,7 +186,7 @@ void Forwarder::hear(ForwardClient& client, LinkEvent& event) {
       client.leaves = true;
       log_.info("client {} leaves", client.name);
       links_.close(client.peer);
-      return lose(client);
+      return lose(client, false);
     case ForwardKind::ends:
     case ForwardKind::answer:
     case ForwardKind::leaving:
@@ -202,6 +233,7 @@ void Forwarder::put_in_turn(ForwardClient& client, uint64_t number, const CallRe
   Request request;
   request.operation = call.call == ForwardCall::truncate ? Operation::truncate : Operation::sync;
   request.file = call.file;
+  request.client = static_cast<uint32_t>(client.peer);
   request.size = call.length;
   request.sink = ordered.get();
   ordered_.emplace(ordered.get(), std::move(ordered));
@@ -299,6 +331,7 @@ void Forwarder::begin(Work& work) {
     return record.kind == TransferRecord::Kind::write && record.confirm == TransferRecord::Confirm::received;
   });
   if (early) {
+    clients_.at(work.client).confirmed_early = true;
     for (size_t i = 0; i < work.records.size(); ++i) work.results[i] = static_cast<int64_t>(work.records[i].length);
     answer(work);
   }
@@ -471,12 +504,14 @@ void Forwarder::sent(LinkEvent& event) {
 
 void Forwarder::distrust(ForwardClient& client, const std::string& why) {
   links_.distrust(client.peer, why);
-  lose(client);
+  lose(client, true);
 }
 
-// Notes that a client is gone. Messages that have no memory yet are dropped; what the engine has still ends.
-void Forwarder::lose(ForwardClient& client) {
+// Notes that a client is gone. Messages that have no memory yet are dropped; of what the engine has, only what may
+// still begin, or has begun, is carried out.
+void Forwarder::lose(ForwardClient& client, bool fenced) {
   client.gone = true;
+  client.fenced = client.fenced || fenced;
   client.waiting.clear();
 }
 

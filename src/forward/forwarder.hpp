@@ -3,8 +3,12 @@
 //
 // It is a state machine: somebody calls step() whenever there may be something to do. The bulk data of a message stay
 // at the client until there is memory for them, and clients get it in turn, so that neither this end holds more than
-// its memory nor one client keeps the others waiting. A client that does what it may not is cut off; what it had
-// under way still ends. It opens nothing itself: the engine's storage decides which paths there are.
+// its memory nor one client keeps the others waiting. A client that does what it may not is cut off. It opens nothing
+// itself: the engine's storage decides which paths there are.
+//
+// It begins nothing for a client whose link has ended, or whose lease is over (links.hpp): the client may have sent
+// the same bytes, or newer ones, elsewhere. What the storage has already still ends. Only writes that were confirmed
+// as received are carried out after the end of a client's process.
 //
 // More than 35 functions: it takes each message from its arrival to its answer, a function for each step.
 #pragma once
@@ -31,10 +35,14 @@ class Forwarder {
   struct Options {
     uint32_t window = 32;  // messages of one client that may be unanswered
     uint32_t most_clients = 4096;
-    uint32_t most_parts = 16384;                      // messages that have memory at once
+    uint32_t most_parts = 16384;                  // messages that have memory at once
+    Nanoseconds lease = std::chrono::seconds(8);  // its links must have the same; a client may be busy for so long
     Nanoseconds patience = std::chrono::seconds(30);  // a client must fetch an answer within this time
     Nanoseconds drain = std::chrono::seconds(60);     // clients must leave within this time after leave()
   };
+
+  // Returns what its links tell clients.
+  static ForwardTerms terms(const Options& options);
 
   // The state, for people; borrowed during the call.
   struct View {
@@ -56,7 +64,7 @@ class Forwarder {
   bool step();
   // Returns when step() must be called even if nothing happens.
   std::optional<Nanoseconds> due() const;
-  // Tells all clients that it will end, and admits no more.
+  // Tells all clients that it will end; those that come later hear it at once.
   void leave();
   // Returns true if nothing is under way; after leave(): and all clients have gone, or had their time.
   bool is_idle() const { return works_.empty() && engine_.idle(); }
@@ -121,11 +129,13 @@ class Forwarder {
   void drop(uint64_t tag);
   void received(LinkEvent& event);
   void sent(LinkEvent& event);
-  void lose(ForwardClient& client);
+  void lose(ForwardClient& client, bool fenced);
+  void end_earlier_links(const ForwardClient& client);
+  bool may_begin(uint32_t client);
+  void cut_off_fenced();
   void forget_gone();
   ForwardClient* client_of(PeerId peer);
   ForwardClient* present(uint64_t client);
-  bool admits() const;
   void distrust(ForwardClient& client, const std::string& why);
 
   Links& links_;

@@ -15,4 +15,8 @@ const char* name_of(Operation operation) {
   TAILRACE_ASSERT(false);
 }
 
+Status withdrawn() { return Status(TAILRACE_CLOSED, "nobody answers for the request any more"); }
+
+bool is_withdrawn(const Status& status) { return status.code() == TAILRACE_CLOSED; }
+
 }  // namespace tailrace::impl

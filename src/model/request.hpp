@@ -46,6 +46,10 @@ struct Piece {
 
 struct Request;
 
+// The end of a request that may not be carried out any more, since nobody answers for it. Its file has not failed.
+Status withdrawn();
+bool is_withdrawn(const Status& status);
+
 // Reports the end of a request to its maker, exactly once, on the engine's thread. May submit further requests.
 class CompletionSink {
  public:

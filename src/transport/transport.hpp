@@ -34,7 +34,8 @@ struct TransportEvent {
     sent,       // a send has ended, and its memory is free; `status`
     received,   // the bulk data of receive() are there, or are not; `status`
     lost        // the connection is gone, or could not be made; `status`. The last event of its peer, after the
-                // ends of all its sends and receives
+                // ends of all its sends and receives. ECONNREFUSED only if the peer's host says that no process
+                // listens at the address: whoever did is no more
   };
   Kind kind = Kind::lost;
   PeerId peer = 0;

@@ -39,6 +39,43 @@ class Silence final : public Log {
   Story& story_;
 };
 
+// How long a forwarder may act for a client that it does not hear, and how long its storage takes for a transfer.
+struct Fence {
+  Nanoseconds lease{0};
+  uint64_t most_delay = 0;  // nanoseconds; 0: that of each storage
+
+  // Beats and limits in the proportions that programs have.
+  Links::Options links() const {
+    Links::Options options;
+    options.greeting = lease / 4;
+    options.beat = lease / 20;
+    options.silence = lease / 4;
+    return options;
+  }
+  // Returns the least size of transfers but the last ones of a request: where each takes long, there are few.
+  uint64_t fewest_bytes() const { return most_delay > 0 ? 2000 : 1; }
+  Nanoseconds grace() const { return std::max(lease / 2, Nanoseconds(static_cast<int64_t>(most_delay))); }
+};
+
+Fence fence_of(SplitDice dice, const Without& without) {
+  const Nanoseconds usual = std::chrono::seconds(8);
+  if (without.server_deaths || dice.chance(40)) return {.lease = usual};
+  Fence fence{.lease = std::chrono::milliseconds(dice.between(60, 600))};
+  const auto lease = static_cast<uint64_t>(fence.lease.count());
+  if (!without.delays && dice.chance(70)) fence.most_delay = dice.between(lease / 10, lease / 2);
+  return fence;
+}
+
+// The file system's stripes, which all forwarders see.
+StripeMap stripes_of(SplitDice dice, const Fence& fence) {
+  StripeMap stripes;
+  if (dice.chance(30)) return stripes;
+  stripes.unit = std::max<uint64_t>(dice.between(1, 12'000), fence.fewest_bytes());
+  stripes.servers.clear();
+  for (uint64_t i = dice.between(1, 5); i > 0; --i) stripes.servers.push_back(dice.between32(0, 6));
+  return stripes;
+}
+
 SimStorageOptions storage_of(SplitDice dice, const Without& without, const StripeMap& stripes) {
   SimStorageOptions options;
   options.stripes = stripes;
@@ -47,16 +84,6 @@ SimStorageOptions storage_of(SplitDice dice, const Without& without, const Strip
   options.most_delay = without.delays ? 0 : dice.between(0, 300'000);
   options.least_delay = dice.below(options.most_delay + 1);
   return options;
-}
-
-// The file system's stripes, which all forwarders see.
-StripeMap stripes_of(SplitDice dice) {
-  StripeMap stripes;
-  if (dice.chance(30)) return stripes;
-  stripes.unit = dice.between(1, 12'000);
-  stripes.servers.clear();
-  for (uint64_t i = dice.between(1, 5); i > 0; --i) stripes.servers.push_back(dice.between32(0, 6));
-  return stripes;
 }
 
 // Faults that pass: whatever fails for good is told, which other programs of the simulator check.
@@ -111,6 +138,7 @@ class Guest final : public CompletionSink {
   void program();
   void ended(const Request& request, const Status& status) override;
   void check_files() const;
+  size_t pending() const { return pending_.size(); }
 
  private:
   struct File {
@@ -160,7 +188,9 @@ class ForwardRun {
                                                                 : RemoteFiles::OnLoss::direct),
         confirm_(dice_.chance(70) ? TransferRecord::Confirm::written : TransferRecord::Confirm::durable),
         spread_(dice_.chance(50)),
-        stripes_(stripes_of(SplitDice(seed, "forward stripes"))) {
+        fence_(fence_of(SplitDice(seed, "forward fence"), options.without)),
+        stripes_(stripes_of(SplitDice(seed, "forward stripes"), fence_)),
+        weather_(seed, "forward weather") {
     for (uint64_t i = dice_.between(2, 3); i > 0; --i) hosts_.push_back(fmt::format("io{}", i));
   }
 
@@ -177,7 +207,10 @@ class ForwardRun {
         if (working_ == 0) end_forwarders();
       });
     }
-    if (!options_.without.server_deaths) world_.spawn("fate", 1, [this] { disturb(); });
+    if (!options_.without.server_deaths) {
+      world_.spawn("fate", 1, [this] { disturb(); });
+      world_.spawn("weather", 1, [this] { cut_off(); });
+    }
     world_.run();
     for (const auto& guest : guests_) guest->check_files();
     for (const auto& node : nodes_) {
@@ -193,6 +226,30 @@ class ForwardRun {
     return node;
   }
 
+  SimStorageOptions storage_options(uint64_t number) const {
+    SimStorageOptions options = storage_of(SplitDice(seed_, "forward sizes", number), options_.without, stripes_);
+    if (fence_.most_delay > 0) {
+      options.most_delay = fence_.most_delay;
+      options.least_delay = options.most_delay / 4;
+      options.depth = 1 + options.depth / 8;  // so much of what it has got waits
+    }
+    return options;
+  }
+
+  EngineOptions engine_options(SplitDice dice) const {
+    EngineOptions options = engine_of(dice);
+    options.merge.largest = std::max(options.merge.largest, fence_.fewest_bytes());
+    return options;
+  }
+
+  Forwarder::Options forwarder_options() const { return {.window = 8, .most_parts = 100, .lease = fence_.lease}; }
+
+  Links::Options forwarder_links() const {
+    Links::Options options = fence_.links();
+    options.silence = options.lease = fence_.lease;
+    return options;
+  }
+
   SimNetwork::Options network_options() {
     SimNetwork::Options options;
     options.most = std::chrono::microseconds(10 + dice_.below(2000));
@@ -202,21 +259,22 @@ class ForwardRun {
     return options;
   }
 
-  // Kills, cuts off, dismisses and starts forwarders, while clients work. One that answers is always left. After
+  // Kills, cuts off, dismisses and starts forwarders, while clients work. One that all hear is always left. After
   // kMostDisturbances all forwarders stay: no client gets through if its connections never last.
   void disturb() {
     for (int disturbances = 0; working_ > 0 && disturbances < kMostDisturbances; ++disturbances) {
-      pause(Nanoseconds(static_cast<int64_t>(dice_.between(10'000, 20'000'000))));
+      pause(Nanoseconds(static_cast<int64_t>(dice_.between(10'000, 20'000'000 + 10 * fence_.most_delay))));
       if (working_ == 0) return;
       const std::string& host = hosts_[dice_.below(hosts_.size())];
       Node* const node = current_[host];
+      if (host == cut_off_ && spared_) continue;
       if (node->dead || node->over) {
         revive(host);
       } else if (dice_.chance(30)) {
         const std::string client = fmt::format("node{}", dice_.below(3));
         story_.tell("cuts {} from {}", client, host);
         network_.cut(client, host);
-      } else if (alive() > 1) {
+      } else if (alive() > (host == cut_off_ ? 0 : 1)) {
         if (dice_.chance(25)) {
           story_.tell("{} is asked to leave", host);
           node->leaves = true;
@@ -233,6 +291,43 @@ class ForwardRun {
     }
   }
 
+  // Cuts a client off from a forwarder that goes on living, for a while: packets are lost or late, in one direction
+  // or in both, and nobody sees that.
+  void cut_off() {
+    const auto time = [this](uint64_t tenths) { return fence_.lease * static_cast<int64_t>(tenths) / 10; };
+    for (uint64_t left = weather_.between(0, 8); left > 0; --left) {
+      world_.sleep(&weather_, time(weather_.between(0, 20)) / weather_.one_of<int64_t>({1, 10, 100}));
+      if (working_ == 0) return;
+      const uint64_t number = weather_.below(guests_.size());
+      for (int i = 0; i < 50 && working_ > 0 && guests_[number]->pending() < 15; ++i) {
+        world_.sleep(&weather_, fence_.lease / 200);  // it has little to lose yet
+      }
+      const std::string& host = hosts_[weather_.below(hosts_.size())];
+      const Node& node = *current_[host];
+      if (node.dead || node.leaves || node.over) continue;
+      cut_off_ = host;
+      spared_ = weather_.chance(80);
+      const std::string client = fmt::format("node{}", number);
+      const uint64_t ways = weather_.one_of<uint64_t>({1, 2, 3, 3, 3, 3});
+      const Nanoseconds late = weather_.chance(30) ? time(weather_.between(1, 20)) : Nanoseconds::zero();
+      if (alive() == 0) {
+        cut_off_.clear();
+        continue;
+      }
+      const Nanoseconds lasting = time(weather_.between(1, 30));
+      story_.tell("{} and {} do not hear one another ({}, late by {} us) for {} us", client, host, ways,
+                  late.count() / 1000, lasting.count() / 1000);
+      for (const auto& [from, to] : {std::pair(client, host), std::pair(host, client)}) {
+        if (from == client ? (ways & 1) == 0 : (ways & 2) == 0) continue;
+        late > Nanoseconds::zero() ? network_.delay(from, to, late) : network_.mute(from, to);
+      }
+      world_.sleep(&weather_, lasting);
+      network_.restore(client, host);
+      story_.tell("{} and {} hear one another", client, host);
+      cut_off_.clear();
+    }
+  }
+
   void revive(const std::string& host) {
     network_.restore("*", host);
     for (int i = 0; i < 3; ++i) network_.restore(fmt::format("node{}", i), host);
@@ -241,8 +336,8 @@ class ForwardRun {
   }
 
   size_t alive() const {
-    return static_cast<size_t>(std::count_if(current_.begin(), current_.end(), [](const auto& one) {
-      return !one.second->dead && !one.second->leaves && !one.second->over;
+    return static_cast<size_t>(std::count_if(current_.begin(), current_.end(), [this](const auto& one) {
+      return !one.second->dead && !one.second->leaves && !one.second->over && one.first != cut_off_;
     }));
   }
 
@@ -267,7 +362,11 @@ class ForwardRun {
   const RemoteFiles::OnLoss loss_;
   const TransferRecord::Confirm confirm_;
   const bool spread_;
+  const Fence fence_;
   const StripeMap stripes_;
+  SplitDice weather_;
+  std::string cut_off_;  // the forwarder that a client may not hear
+  bool spared_ = false;  // nothing else is done to it
   std::vector<std::string> hosts_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*> current_;
@@ -280,16 +379,12 @@ Node::Node(ForwardRun& of, const std::string& name, uint64_t number)
       host(name),
       bytes(std::make_unique_for_overwrite<std::byte[]>(kMemory)),
       storage(of.world_, of.disk_, of.faults_, doorbell, SplitDice(of.seed_, "forward storage", number),
-              storage_of(SplitDice(of.seed_, "forward sizes", number), of.options_.without, of.stripes_), name),
-      engine(storage, fifo, of.world_.clock(), engine_of(SplitDice(of.seed_, "forward engine", number))),
+              of.storage_options(number), name),
+      engine(storage, fifo, of.world_.clock(), of.engine_options(SplitDice(of.seed_, "forward engine", number))),
       endpoint(of.network_.endpoint(doorbell, name)),
-      links(*endpoint, of.world_.clock(), of.log_, key_of_all(), encode_terms(ForwardTerms::Role::forwarder, "", 8),
-            [] {
-              Links::Options options;
-              options.silence = std::chrono::seconds(20);
-              return options;
-            }()),
-      forwarder(links, engine, {bytes.get(), kMemory}, of.world_.clock(), of.log_, {.window = 8, .most_parts = 100},
+      links(*endpoint, of.world_.clock(), of.log_, key_of_all(),
+            encode_terms(Forwarder::terms(of.forwarder_options()), ""), of.forwarder_links()),
+      forwarder(links, engine, {bytes.get(), kMemory}, of.world_.clock(), of.log_, of.forwarder_options(),
                 [](const auto&) { return ""; }) {
   TAILRACE_REQUIRE(links.listen(name).ok());
 }
@@ -350,6 +445,9 @@ void Guest::begin() {
   options.confirm = run_.confirm_;
   options.depth = dice_.between32(1, 40);
   options.spread = run_.spread_;
+  options.process = static_cast<uint64_t>(number_) + 1;
+  options.links = run_.fence_.links();
+  options.grace = run_.fence_.grace();
   std::unique_ptr<Storage> local;
   if (run_.loss_ == RemoteFiles::OnLoss::direct) {
     local = std::make_unique<SimStorage>(run_.world_, run_.disk_, run_.faults_, doorbell_,
@@ -362,7 +460,8 @@ void Guest::begin() {
                                     doorbell_, run_.log_, options);
   if (!made.ok()) run_.story_.fail("telling", made.status().fault().message);
   storage_ = std::move(made).value();
-  engine_.emplace(*storage_, fifo_, run_.world_.clock(), engine_of(SplitDice(run_.seed_, "forward guest engine")));
+  engine_.emplace(*storage_, fifo_, run_.world_.clock(),
+                  run_.engine_options(SplitDice(run_.seed_, "forward guest engine")));
   for (int i = 0; i < 2; ++i) {
     File file;
     file.path = fmt::format("/c{}_{}.raw", number_, i);

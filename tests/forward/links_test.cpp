@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/forward_rig.hpp"
+#include "transport/link/link_wire.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -193,6 +194,42 @@ TEST_F(LinksTest, AnIdleLinkStaysAndASilentOneIsNoticedWithinTwoSeconds) {
   EXPECT_EQ(client.last(Kind::lost).status.code(), TAILRACE_TIMEOUT);
 }
 
+// Messages come all the time, but answer only what was sent long ago.
+TEST_F(LinksTest, LateMessagesKeepNoLease) {
+  using std::chrono::milliseconds;
+  End server(*this, "server", key_of(1), {.silence = milliseconds(2000), .lease = milliseconds(2000)});
+  End client(*this, "client", key_of(1));
+  connect(client, server);
+  const PeerId peer = server.last(Kind::ready).peer;
+  pass(std::chrono::minutes(1), client, server);
+  EXPECT_TRUE(server.links.has_lease(peer));
+  for (int late = 0; late <= 2500; late += 500) {  // no message is far behind the one before it
+    network_.delay("client", "server", milliseconds(late));
+    pass(milliseconds(3000), client, server);
+  }
+  EXPECT_FALSE(server.links.has_lease(peer));
+  ASSERT_EQ(server.count(Kind::lost), 1u);
+  EXPECT_EQ(server.last(Kind::lost).status.code(), TAILRACE_TIMEOUT);
+}
+
+TEST_F(LinksTest, ConnectionsAreRefusedWhereAProcessHasEnded) {
+  auto server = std::make_unique<End>(*this, "server", key_of(1));
+  End client(*this, "client", key_of(1));
+  connect(client, *server);
+  End bystander(*this, "bystander", key_of(1));
+  network_.silence("client", "server");
+  server.reset();
+  client.links.connect("server");
+  pass(std::chrono::seconds(5), client, bystander);
+  EXPECT_EQ(client.count(Kind::lost), 2u);
+  EXPECT_FALSE(client.last(Kind::lost).refused) << "its host may be out of reach";
+  network_.restore("client", "server");
+  client.links.connect("server");
+  pass(std::chrono::seconds(5), client, bystander);
+  EXPECT_EQ(client.count(Kind::lost), 3u);
+  EXPECT_TRUE(client.last(Kind::lost).refused);
+}
+
 TEST_F(LinksTest, AConnectionWithoutAHandshakeEnds) {
   End server(*this, "server", key_of(1), {.greeting = std::chrono::seconds(1), .most_strangers = 4});
   ASSERT_TRUE(server.links.listen("server").ok());
@@ -222,7 +259,7 @@ TEST_F(LinksTest, AMessageThatIsSentTwiceIsRefused) {
   // A client by hand, so that it can send the same bytes again.
   Doorbell doorbell;
   const auto endpoint = network_.endpoint(doorbell, "client");
-  ClientHandshake handshake(key_of(1), {1, 1}, encode_terms(ForwardTerms::Role::client, "client"));
+  ClientHandshake handshake(key_of(1), {2, 2}, encode_terms(ForwardTerms::Role::client, "client"));
   const PeerId peer = endpoint->connect("server");
   End other(*this, "other", key_of(1));
   std::vector<TransportEvent> heard;
@@ -249,7 +286,7 @@ TEST_F(LinksTest, AMessageThatIsSentTwiceIsRefused) {
   (void)next();
   Sealer sealer(finished.value().keys.to_server, false);
   std::vector<std::byte> message;
-  ASSERT_TRUE(sealer.seal(bytes_from("once"), {}, message).ok());
+  ASSERT_TRUE(sealer.seal(bytes_from(std::string(sizeof(LinkHead), '\0') + "once"), {}, message).ok());
   endpoint->send(peer, message, {}, 3);
   pass(std::chrono::milliseconds(5), server, other);
   EXPECT_EQ(server.count(Kind::message), 1u);

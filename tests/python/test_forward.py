@@ -232,6 +232,25 @@ def test_a_forwarder_is_killed_and_nothing_is_lost(tmp_path, key, start, kind, l
     check_series(tmp_path / "out", range(12))
 
 
+@pytest.mark.slow  # 15 s: the node waits until the forwarder surely begins nothing more
+def test_a_forwarder_that_stood_still_writes_nothing_old(tmp_path, key, start):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, on_forwarder_loss="direct")
+    old, new = np.full(1000, 1, dtype="u1"), np.full(1000, 2, dtype="u1")
+    with tailrace.open(file, 0) as out, out.open_file("raw.bin") as raw:
+        raw.write(np.zeros(1000, dtype="u1"), 0)
+        raw.sync()
+        io.process.send_signal(signal.SIGSTOP)
+        raw.write(old, 0)
+        raw.sync()  # carried out by the node itself
+        raw.write(new, 0)
+        raw.sync()
+        io.process.send_signal(signal.SIGCONT)
+        while forwarder.status(io.address, key)["clients"]:
+            pass
+    assert (tmp_path / "out/raw.bin").read_bytes() == new.tobytes()
+
+
 def test_a_forwarder_starts_again_at_its_address(tmp_path, key, start):
     io = start()
     file = write_config(tmp_path, tmp_path / "out", [io.address], key)

@@ -112,6 +112,10 @@ bool Executor::begin_transfers() {
   for (const auto& job : jobs_) {
     while (job->can_begin() && !(job->waits_for_copy && bounce_.all_in_use())) {
       if (free_tags_.empty()) return submitted;
+      if (!may_begin(*job)) {
+        withdraw(*job);
+        break;
+      }
       if ((held_ = is_held(*job))) return submitted;
       const Begun begun = begin(*job);
       if (begun == Begun::nothing) break;
@@ -123,6 +127,25 @@ bool Executor::begin_transfers() {
 }
 
 bool Executor::is_held(const Job& job) const { return job.writes() && !pace_.allows(clock_.now()); }
+
+bool Executor::may_begin(const Job& job) const {
+  if (!may_begin_) return true;
+  if (job.sync) return may_begin_(job.sync->client);
+  std::optional<uint32_t> last;
+  for (const Access::Part& part : job.access.parts) {
+    if (part.request == nullptr || part.request->client == last) continue;
+    if (!may_begin_(part.request->client)) return false;
+    last = part.request->client;
+  }
+  return true;
+}
+
+// The storage still ends what it has already.
+void Executor::withdraw(Job& job) {
+  job.status = withdrawn();
+  job.waits_for_copy = false;
+  if (!job.begun) job.begun = clock_.now();
+}
 
 Executor::Begun Executor::begin(Job& job) {
   if (job.sync) {

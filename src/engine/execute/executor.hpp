@@ -80,6 +80,11 @@ class Executor {
   // Returns true if the next transfer waits for its time alone.
   bool held() const { return held_; }
 
+  // Sets the predicate that is asked before each transfer, with the client of each request that it carries. If it
+  // returns false, no more of the access or sync is begun, and it ends as withdrawn().
+  using MayBegin = std::function<bool(uint32_t client)>;
+  void fence_by(MayBegin may_begin) { may_begin_ = std::move(may_begin); }
+
   void start(Access access, ExecutionTarget target);
   void start_sync(const Request* request, ExecutionTarget target);
 
@@ -97,6 +102,8 @@ class Executor {
 
   bool begin_transfers();
   bool is_held(const Job& job) const;
+  bool may_begin(const Job& job) const;
+  void withdraw(Job& job);
   Begun begin(Job& job);
   void begin_sync(Job& job);
   InFlight& take_flight(Job& job, PlannedTransfer planned);
@@ -115,6 +122,7 @@ class Executor {
   Storage& storage_;
   const Clock& clock_;
   const Options options_;
+  MayBegin may_begin_;
   Counts counts_;
   Pace pace_;
   bool held_ = false;

@@ -277,7 +277,7 @@ void RequestQueue::end(uint32_t slot, std::vector<Ended>& ended, std::vector<con
     const bool of_left = request.operation == Operation::read && pending.partial;
     file.index.forget(of_left ? pending.left : request.pieces, slot);
   }
-  const bool lost_bytes = !status.ok() && request.operation == Operation::write;
+  const bool lost_bytes = !status.ok() && !is_withdrawn(status) && request.operation == Operation::write;
   for (const uint32_t later : pending.dependents) {
     Pending& dependent = slots_[later];
     TAILRACE_ASSERT(dependent.blockers > 0);

@@ -87,11 +87,7 @@ uint64_t bytes_of(std::span<const TransferRecord> records, TransferRecord::Kind 
 
 }  // namespace
 
-std::array<std::byte, sizeof(ForwardTerms)> encode_terms(ForwardTerms::Role role, std::string_view name,
-                                                         uint32_t window) {
-  ForwardTerms terms;
-  terms.role = role;
-  terms.window = window;
+std::array<std::byte, sizeof(ForwardTerms)> encode_terms(ForwardTerms terms, std::string_view name) {
   std::memcpy(terms.name, name.data(), std::min(name.size(), sizeof terms.name - 1));
   std::array<std::byte, sizeof terms> bytes;
   std::memcpy(bytes.data(), &terms, sizeof terms);

@@ -21,8 +21,8 @@ namespace tailrace::impl {
 
 static_assert(std::endian::native == std::endian::little, "forwarding between machines of other byte order");
 
-// Versions that this build speaks, for the handshake.
-inline constexpr uint16_t kForwardVersion = 1;
+// The version that this build speaks, for the handshake.
+inline constexpr uint16_t kForwardVersion = 2;
 
 inline constexpr uint32_t kMostRecords = 256;                   // transfers of one message
 inline constexpr uint64_t kMostForwarded = uint64_t{16} << 20;  // bytes of one message's bulk data
@@ -34,11 +34,16 @@ inline constexpr uint32_t kMostServers = 4096;                  // entries of a 
 struct ForwardTerms {
   enum class Role : uint32_t { client = 1, forwarder = 2, inspector = 3 };
   Role role = Role::client;
-  uint32_t window = 0;  // of a forwarder: messages of one client that may be unanswered
-  char name[55] = {};   // of the node and process, for logs; UTF-8, filled with NUL
-  uint8_t link = 0;     // for Links
+  uint32_t window = 0;   // of a forwarder: messages of one client that may be unanswered
+  uint64_t process = 0;  // of a client: the same on all its links, and no other client's; 0: it has one link ever
+  uint32_t lease = 0;    // of a forwarder, in microseconds: it acts for a client that it does not hear for so long
+  char name[43] = {};    // of the node and process, for logs; UTF-8, filled with NUL
+  uint8_t link = 0;      // for Links
 };
 static_assert(sizeof(ForwardTerms) == 64);
+static_assert(offsetof(ForwardTerms, process) == 8);
+static_assert(offsetof(ForwardTerms, lease) == 16);
+static_assert(offsetof(ForwardTerms, name) == 20);
 static_assert(std::is_trivially_copyable_v<ForwardTerms>);
 
 enum class ForwardKind : uint32_t {
@@ -156,8 +161,10 @@ struct ForwardAnswer {
 };
 
 // `name` is cut off if it is too long.
-std::array<std::byte, sizeof(ForwardTerms)> encode_terms(ForwardTerms::Role role, std::string_view name,
-                                                         uint32_t window = 0);
+std::array<std::byte, sizeof(ForwardTerms)> encode_terms(ForwardTerms terms, std::string_view name);
+inline std::array<std::byte, sizeof(ForwardTerms)> encode_terms(ForwardTerms::Role role, std::string_view name) {
+  return encode_terms({.role = role}, name);
+}
 ForwardTerms decode_terms(const std::array<std::byte, sizeof(ForwardTerms)>& bytes);
 
 std::vector<std::byte> encode_transfers(uint64_t number, std::span<const TransferRecord> records);

@@ -29,9 +29,6 @@
 namespace tailrace::impl {
 namespace {
 
-// A client need not answer as fast as a forwarder: its thread may be busy with other things.
-constexpr Nanoseconds kSilence = std::chrono::seconds(20);
-
 // A client that waits for each of its small writes sends the next one soon. To be woken takes longer than all the
 // rest of such a write, so after each message the forwarder looks for another one for so long before it sleeps.
 constexpr Nanoseconds kLook = std::chrono::microseconds(100);
@@ -83,10 +80,10 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
   parts.engine.emplace(*parts.storage, *parts.scheduler, parts.clock, engine_options(config, true));
   Forwarder::Options limits;
   Links::Options link_options;
-  link_options.silence = kSilence;
+  link_options.silence = link_options.lease = limits.lease;
   link_options.encrypts_bulk = config.forward.encrypt;
   parts.links.emplace(*parts.transport, parts.clock, log, key.value(),
-                      encode_terms(ForwardTerms::Role::forwarder, name_of_process(), limits.window), link_options);
+                      encode_terms(Forwarder::terms(limits), name_of_process()), link_options);
   parts.forwarder.emplace(*parts.links, *parts.engine, parts.memory->bytes(), parts.clock, log, limits,
                           [&config, begun = parts.clock.now(), &clock = parts.clock](const Forwarder::View& view) {
                             return forward_view(config, view, clock.now() - begun);

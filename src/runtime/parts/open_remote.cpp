@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <span>
 #include <utility>
 
 #include "runtime/parts/provenance.hpp"
 #include "storage/remote/remote_storage.hpp"
 #include "transport/secure/key_file.hpp"
+#include "transport/secure/random_bytes.hpp"
 #include "transport/ucx_loader/load_ucx.hpp"
 
 namespace tailrace::impl {
@@ -47,6 +49,7 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
   options.confirm = confirm_of(config.forward.confirm);
   options.spread = config.forward.spread;
   options.name = name_of_process();
+  system_random()(std::as_writable_bytes(std::span(&options.process, 1)));
   options.links.encrypts_bulk = config.forward.encrypt;
   auto storage = RemoteStorage::create(std::move(transport).value(), std::move(local), key.value(), clock, doorbell,
                                        log, options);

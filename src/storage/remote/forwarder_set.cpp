@@ -12,8 +12,11 @@
 namespace tailrace::impl {
 namespace {
 
+static_assert(Links::Options().version == kForwardVersion);
+
 constexpr Nanoseconds kNap = std::chrono::milliseconds(200);  // longest sleep before another look at the links
 constexpr Nanoseconds kGoodbye = std::chrono::seconds(1);     // limit for forwarders to close their links
+constexpr int kClockError = 100;  // no clock runs slower than another by more than a hundredth
 
 }  // namespace
 
@@ -116,6 +119,7 @@ void ForwarderSet::give_up(size_t forwarder) {
   Forwarder& of = forwarders_[forwarder];
   if (of.state == State::idle || of.state == State::lost) return;
   links_.close(of.peer);
+  note_loss(of, clock_.now());
   former_[of.peer] = forwarder;
   of.unanswered.clear();
   of.state = State::lost;
@@ -134,12 +138,11 @@ void ForwarderSet::leave() {
   while (any() && clock_.now() < until) pump(kNap);
 }
 
-void ForwarderSet::leave_leaving() {
-  for (Forwarder& of : forwarders_) {
-    if (of.state != State::leaving || of.said_goodbye || !of.unanswered.empty()) continue;
-    of.said_goodbye = true;
-    links_.send(of.peer, encode_plain(ForwardKind::leave), {}, next_number_++);
-  }
+void ForwarderSet::leave_leaving(size_t forwarder) {
+  Forwarder& of = forwarders_[forwarder];
+  if (of.state != State::leaving || of.said_goodbye || !of.unanswered.empty()) return;
+  of.said_goodbye = true;
+  links_.send(of.peer, encode_plain(ForwardKind::leave), {}, next_number_++);
 }
 
 // ---- events
@@ -184,6 +187,7 @@ void ForwarderSet::take(LinkEvent& event) {
         return misbehaves(*current, "it is no forwarder");
       }
       forwarders_[*current].window = terms.window;
+      forwarders_[*current].lease = std::chrono::microseconds(terms.lease);
       forwarders_[*current].state = State::ready;
       return;
     }
@@ -204,28 +208,37 @@ void ForwarderSet::take(LinkEvent& event) {
       return;
     }
     case LinkEvent::Kind::lost:
-      if (current) lose(*current, event.status);
+      if (current) lose(*current, event);
       return;
   }
 }
 
-void ForwarderSet::lose(size_t forwarder, const Status& why) {
+void ForwarderSet::lose(size_t forwarder, const LinkEvent& end) {
   Forwarder& of = forwarders_[forwarder];
   const bool was_there = of.state != State::connecting;
   of.state = State::lost;
-  of.why = why;
+  of.why = end.status;
   of.unanswered.clear();
   former_[of.peer] = forwarder;
   if (was_there) {
-    events_.push_back({.kind = ForwarderEvent::Kind::lost, .forwarder = forwarder, .number = of.peer, .status = why});
+    note_loss(of, end.heard);
+    events_.push_back(
+        {.kind = ForwarderEvent::Kind::lost, .forwarder = forwarder, .number = of.peer, .status = end.status});
   }
+  if (end.refused) of.acts_until = {};  // its process has ended
+}
+
+// Notes that a link is gone whose last message came at `heard`: this end has answered nothing later.
+void ForwarderSet::note_loss(Forwarder& of, Nanoseconds heard) const {
+  const Nanoseconds lease = of.lease + of.lease / kClockError;
+  of.acts_until = std::max(of.acts_until, heard + lease + options_.grace);
 }
 
 void ForwarderSet::misbehaves(size_t forwarder, const std::string& how) {
   Forwarder& of = forwarders_[forwarder];
   log_.error("forwarder {}: {}", of.address, how);
   links_.close(of.peer);
-  lose(forwarder, Status(TAILRACE_IO_ERROR, how));
+  lose(forwarder, {.status = Status(TAILRACE_IO_ERROR, how), .heard = clock_.now()});
 }
 
 void ForwarderSet::take_message(size_t forwarder, LinkEvent& event) {

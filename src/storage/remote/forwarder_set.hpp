@@ -2,7 +2,8 @@
 // within each forwarder's window, and makes calls that wait for their answer.
 //
 // It knows neither files nor transfers, and decides nothing when a forwarder is lost: it reports the loss, with all
-// that was unanswered. One thread, the engine's.
+// that was unanswered. It knows until when a forwarder that was lost may still carry out what it was sent: for its
+// lease, and for the time that the file system takes for a transfer. One thread, the engine's.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,7 @@ class ForwarderSet {
   struct Options {
     std::vector<std::string> addresses;             // "io1:4711"
     Nanoseconds answer = std::chrono::seconds(60);  // limit for a call of a forwarder that lives
+    Nanoseconds grace = std::chrono::seconds(4);    // for the file system to end what it has begun
   };
 
   // Borrows all but the options.
@@ -59,6 +61,9 @@ class ForwarderSet {
   // Returns true if transfers that it was sent are not answered.
   bool is_busy(size_t forwarder) const { return !forwarders_[forwarder].unanswered.empty(); }
   bool is_lost(size_t forwarder) const { return forwarders_[forwarder].state == State::lost; }
+  // Returns true if the forwarder, which has no link, begins nothing more of what it was sent, and what it began had
+  // its time.
+  bool is_over(size_t forwarder) const { return clock_.now() >= forwarders_[forwarder].acts_until; }
   // Returns the link to the forwarder, the present one or the last. Each has a number of its own.
   uint64_t link(size_t forwarder) const { return forwarders_[forwarder].peer; }
   // Connects, if there is no link yet, and waits for it. After a loss this tries again.
@@ -78,9 +83,8 @@ class ForwarderSet {
   void receive(size_t forwarder, uint64_t link, uint64_t arrival, std::span<std::byte> into, uint64_t tag);
   // Ends the link: the forwarder counts as lost, and no event of it follows but `sent` and `received`.
   void give_up(size_t forwarder);
-  // Says goodbye to forwarders that are leaving and have answered everything. Call it when nothing needs them any
-  // more.
-  void leave_leaving();
+  // Says goodbye to a forwarder that is leaving and has answered everything. Call it when nothing needs it any more.
+  void leave_leaving(size_t forwarder);
   // Says goodbye to all forwarders. Requires that everything is answered.
   void leave();
 
@@ -101,6 +105,8 @@ class ForwarderSet {
     PeerId peer = 0;
     bool said_goodbye = false;
     uint32_t window = 1;
+    Nanoseconds lease{0};
+    Nanoseconds acts_until{0};                     // for the links so far
     std::map<uint64_t, uint32_t> unanswered = {};  // by number: the records of a message of transfers
     Status why = {};                               // why it was lost
   };
@@ -122,7 +128,8 @@ class ForwarderSet {
   void take_ends(size_t forwarder, const ForwardHead& head, LinkEvent& event);
   void take_answer(size_t forwarder, const ForwardHead& head, LinkEvent& event);
   void misbehaves(size_t forwarder, const std::string& how);
-  void lose(size_t forwarder, const Status& why);
+  void lose(size_t forwarder, const LinkEvent& end);
+  void note_loss(Forwarder& of, Nanoseconds heard) const;
   std::optional<size_t> forwarder_of(PeerId peer) const;
   Status gone(size_t forwarder) const;
 

@@ -53,6 +53,16 @@ constexpr Nanoseconds kBetween = std::chrono::milliseconds(200);
 constexpr Nanoseconds kAtOnce = std::chrono::seconds(1);
 constexpr int kRounds = 5;  // of attempts to reach the first forwarder
 
+bool changes_names(ForwardCall call) {
+  switch (call) {
+    case ForwardCall::open:  // it may make the file, or empty it
+    case ForwardCall::make_directory:
+    case ForwardCall::remove:
+    case ForwardCall::lock: return true;
+    default: return false;
+  }
+}
+
 // Returns true if a lock was refused since `holder` has it.
 bool is_held_by(const std::string& holder, const Status& refusal) {
   return refusal.code() == TAILRACE_CLIENT_IN_USE && refusal.fault().message.ends_with(" is locked by " + holder);
@@ -99,10 +109,18 @@ std::optional<size_t> RemoteFiles::reach_patiently(size_t home) {
 
 // Tries a forwarder once more whose link was lost. If the first new link breaks at once, tries another one.
 bool RemoteFiles::reach_again(size_t forwarder) {
-  if (!forwarders_.is_lost(forwarder) && !forwarders_.is_usable(forwarder)) return false;  // it is leaving
   const Nanoseconds begun = forwarders_.now();
   if (forwarders_.reach(forwarder).ok()) return true;
   return forwarders_.now() - begun < kAtOnce && forwarders_.reach(forwarder).ok();
+}
+
+// Tries to reach a forwarder that was lost, until it can be reached, or is over. Returns true if it has a link.
+bool RemoteFiles::reach_or_outlast(size_t forwarder) {
+  while (!reach_again(forwarder)) {
+    if (forwarders_.is_over(forwarder)) return false;
+    forwarders_.pause(kBetween);
+  }
+  return true;
 }
 
 Status RemoteFiles::begin() {
@@ -137,6 +155,8 @@ Result<RemoteFiles::Asked> RemoteFiles::ask(const std::string& path, ForwardCall
     }
     message.record.flags |= CallRecord::kRepeated;
     asked.repeated = true;
+    // It may still carry this call out, and only what it may do twice is asked of another one before that.
+    if (changes_names(message.record.call) && on_loss_ != OnLoss::fail) (void)reach_or_outlast(*forwarder);
   }
   return Status(TAILRACE_SERVER_LOST, fmt::format("{} '{}': its forwarder {} does not answer{}", operation, path,
                                                   forwarders_.address(home_of(path)),
@@ -181,8 +201,21 @@ bool RemoteFiles::move_from_lost() {
   for (Held& lock : locks_) {
     if (lock.gone || lock.local || is_linked(lock.forwarder, lock.link)) continue;
     move(lock);
+    any = true;
   }
   return any;
+}
+
+void RemoteFiles::leave_leaving() {
+  for (size_t i = 0; i < forwarders_.size(); ++i) {
+    if (!forwarders_.is_leaving(i)) continue;
+    const uint64_t link = forwarders_.link(i);
+    const auto is_there = [&](FileHandle handle) {
+      const File& file = files_.at(handle);
+      return !file.here && file.failure.ok() && file.link == link;
+    };
+    if (std::none_of(open_.begin(), open_.end(), is_there)) forwarders_.leave_leaving(i);
+  }
 }
 
 void RemoteFiles::fail_file(uint64_t link, uint32_t remote, const Status& why) {
@@ -200,15 +233,23 @@ void RemoteFiles::fail(File& file, const Status& why) {
   if (whole.failure.ok()) whole.failure = why;
 }
 
-// A forwarder that leaves may still carry out transfers of an earlier connection: the file settles before it moves.
+// Has the forwarder of a file end all transfers of it, also those of earlier connections. Returns false if it is
+// lost.
+bool RemoteFiles::settle(File& file) {
+  ForwardCallMessage message = call_on(ForwardCall::settle, {});
+  message.record.file = file.remote;
+  auto answer = forwarders_.call(file.forwarder, message);
+  while (answer.ok() && answer.value().record.system_errno == ENOBUFS) {  // it has too much to do
+    forwarders_.pause(kBetween);
+    answer = forwarders_.call(file.forwarder, message);
+  }
+  return answer.ok();
+}
+
 void RemoteFiles::move(File& file) {
   const size_t from = file.forwarder;
-  if (still_answers(file)) {
-    ForwardCallMessage settle = call_on(ForwardCall::settle, {});
-    settle.record.file = file.remote;
-    (void)forwarders_.call(from, settle);  // if it is lost now, it is tried again below
-  }
   const std::string& old = forwarders_.address(from);
+  const bool settled = still_answers(file) && settle(file);
   if (file.unsure && (forwarders_.is_lost(from) || forwarders_.link(from) != file.link)) {
     return fail(file, Status(TAILRACE_SERVER_LOST,
                              fmt::format("'{}': its forwarder {} is lost, with writes that it had confirmed as "
@@ -218,31 +259,58 @@ void RemoteFiles::move(File& file) {
   if (on_loss_ == OnLoss::fail) {
     return fail(file, Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost", file.path, old)));
   }
-  // If only the connection was lost, the forwarder may still carry out what it has. It orders what it gets now behind
-  // that; another one could not.
-  bool same = reach_again(from);
-  for (size_t tries = 0; tries <= kTries && (same || on_loss_ == OnLoss::next); ++tries) {
-    const std::optional<size_t> to = same ? from : reach_patiently((from + 1) % forwarders_.size());
-    if (!to) break;
-    same = false;
-    Status status = open_at(*to, file);
-    if (!status.ok() && !file.renaming.empty() && has_name(file, file.renaming)) {
-      file.path = file.renaming;
-      status = open_at(*to, file);
-    }
+  if (!settled && go_on(file)) return;
+  const Status status = open_elsewhere(file);
+  if (!status.ok()) return fail(file, status);
+  log_.warning("'{}': the connection with its forwarder {} was lost; {}", file.path, old,
+               file.here ? "this node goes on by itself" : forwarders_.address(file.forwarder) + " goes on");
+}
+
+// Goes on at the forwarder of a file, if only the connection was lost: it orders what it gets now behind what it
+// still carries out. Returns false when nothing is left there, and the file must move.
+bool RemoteFiles::go_on(File& file) {
+  const size_t from = file.forwarder;
+  for (size_t tries = 0; tries <= kTries && reach_or_outlast(from); ++tries) {
+    const Status status = open_renamed(from, file);
     if (status.code() == TAILRACE_SERVER_LOST) continue;
-    if (!status.ok()) return fail(file, status);
-    return log_.warning("'{}': the connection with its forwarder {} was lost; {} goes on", file.path, old,
-                        forwarders_.address(*to));
+    if (!status.ok()) {
+      fail(file, status);
+      return true;
+    }
+    if (forwarders_.is_usable(from)) {
+      log_.warning("'{}': the connection with its forwarder {} was lost; {} goes on", file.path,
+                   forwarders_.address(from), forwarders_.address(from));
+      return true;
+    }
+    if (settle(file)) return false;  // it is leaving
   }
-  if (on_loss_ == OnLoss::direct && !file.renaming.empty() && has_name(file, file.renaming))
-    file.path = file.renaming;
-  const Status status =
-      on_loss_ == OnLoss::direct
-          ? open_here(file)
-          : Status(TAILRACE_SERVER_LOST,
-                   fmt::format("'{}': its forwarder {} is lost, and no other answers", file.path, old));
-  if (!status.ok()) fail(file, status);
+  while (!forwarders_.is_over(from)) forwarders_.pause(kBetween);  // its connections do not last
+  return false;
+}
+
+// Opens a file at another forwarder, or at this node.
+Status RemoteFiles::open_elsewhere(File& file) {
+  const size_t from = file.forwarder;
+  for (size_t tries = 0; tries <= kTries && on_loss_ == OnLoss::next; ++tries) {
+    const std::optional<size_t> to = reach_patiently((from + 1) % forwarders_.size());
+    if (!to) break;
+    const Status status = open_renamed(*to, file);
+    if (status.code() != TAILRACE_SERVER_LOST) return status;
+  }
+  if (on_loss_ == OnLoss::next) {
+    return Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost, and no other answers", file.path,
+                                                    forwarders_.address(from)));
+  }
+  if (!file.renaming.empty() && has_name(file, file.renaming)) file.path = file.renaming;
+  return open_here(file);
+}
+
+// Opens a file by its name, or by the one that an interrupted call has given it.
+Status RemoteFiles::open_renamed(size_t forwarder, File& file) {
+  const Status status = open_at(forwarder, file);
+  if (status.ok() || file.renaming.empty() || !has_name(file, file.renaming)) return status;
+  file.path = file.renaming;
+  return open_at(forwarder, file);
 }
 
 Status RemoteFiles::open_at(size_t forwarder, File& file) {
@@ -268,8 +336,6 @@ void RemoteFiles::adopt(File& file, size_t forwarder, const ForwardAnswer& answe
 Status RemoteFiles::open_here(File& file) {
   Result<Opened> opened = local_->open(file.path, again(file.mode), file.device);
   if (!opened.ok()) return opened.status();
-  log_.warning("'{}': its forwarder {} is lost; this node goes on by itself", file.path,
-               forwarders_.address(file.forwarder));
   file.local = opened.value().file;
   file.here = true;
   return {};
@@ -279,6 +345,7 @@ void RemoteFiles::move(Held& lock) {
   const bool leaves = !forwarders_.is_lost(lock.forwarder) && forwarders_.link(lock.forwarder) == lock.link;
   if (leaves) let_go(lock, true);  // another one can take the lock at once
   lock.gone = true;
+  if (!leaves && on_loss_ != OnLoss::fail) (void)reach_or_outlast(lock.forwarder);
   if (on_loss_ == OnLoss::direct) {
     auto taken = local_->lock(lock.path, lock.holder);
     if (taken.ok()) lock.local = std::move(taken).value();

@@ -1,8 +1,9 @@
 // RemoteFiles: the open files of a node that forwarders keep open for it, and the calls on names and whole files.
 //
 // A file belongs to one forwarder, by the hash of its path. If that is lost, the file moves: to the next forwarder,
-// to this node itself, or nowhere, as Options::on_loss says. Calls that a loss interrupts are made again, marked as
-// repeated. It moves no data: see RemoteStorage. One thread, the engine's.
+// to this node itself, or nowhere, as Options::on_loss says. It moves when the lost forwarder has ended, can be asked
+// to settle the file, or begins nothing more for this node. Calls that a loss interrupts are made again, marked as
+// repeated, under the same condition. It moves no data: see RemoteStorage. One thread, the engine's.
 //
 // If files are spread, other forwarders open the same file for the transfers in their domains (domains.hpp), when the
 // first one comes. Such an opening is a file of its own here, a part, which moves by itself. Calls on the file are
@@ -75,6 +76,8 @@ class RemoteFiles final : public FileSystem {
   // Moves the files of lost forwarders elsewhere, and takes their locks again. Returns true if there were any. Files
   // that nobody can open get their failure.
   bool move_from_lost();
+  // Says goodbye to forwarders that are leaving and have nothing open any more.
+  void leave_leaving();
   // Notes that a write to a file has failed after it was confirmed. The file is that which was opened by `link` and
   // has the number `remote` there. One that has moved since has got its failure when it moved.
   void fail_file(uint64_t link, uint32_t remote, const Status& why);
@@ -132,6 +135,8 @@ class RemoteFiles final : public FileSystem {
   std::optional<size_t> reach_from(size_t home);
   std::optional<size_t> reach_patiently(size_t home);
   bool reach_again(size_t forwarder);
+  bool reach_or_outlast(size_t forwarder);
+  bool settle(File& file);
   Result<Asked> ask(const std::string& path, ForwardCallMessage message, const char* operation, bool bulk = false);
   Result<ForwardAnswer> ask_of(File& file, ForwardCallMessage message, const char* operation);
   Status lost(const char* operation, const File& file) const;
@@ -146,6 +151,9 @@ class RemoteFiles final : public FileSystem {
     return forwarders_.is_usable(forwarder) && forwarders_.link(forwarder) == link;
   }
   void move(File& file);
+  bool go_on(File& file);
+  Status open_renamed(size_t forwarder, File& file);
+  Status open_elsewhere(File& file);
   void move(Held& lock);
   Status open_here(File& file);
   bool has_name(const File& file, const std::string& path) const;

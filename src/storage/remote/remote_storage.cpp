@@ -33,6 +33,10 @@ void append_part(std::vector<iovec>& to, std::span<const iovec> segments, uint64
   }
 }
 
+ForwardTerms terms_of(const RemoteStorage::Options& options) {
+  return {.role = ForwardTerms::Role::client, .process = options.process};
+}
+
 int64_t error_of(const Status& failure) {
   const int error = failure.fault().system_errno;
   return error != 0 ? -error : -EIO;
@@ -62,8 +66,8 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
                     kMostSegments, 1},
       transport_(std::move(transport)),
       local_(std::move(local)),
-      links_(*transport_, clock, log, key, encode_terms(ForwardTerms::Role::client, options.name), options.links),
-      forwarders_(links_, clock, doorbell, log, {.addresses = options.servers}),
+      links_(*transport_, clock, log, key, encode_terms(terms_of(options), options.name), options.links),
+      forwarders_(links_, clock, doorbell, log, {.addresses = options.servers, .grace = options.grace}),
       files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
       slots_(options.depth + 1),  // one for now()
       done_(options.depth + 1) {
@@ -190,11 +194,12 @@ size_t RemoteStorage::reap(std::span<Completion> done) {
 }
 
 void RemoteStorage::progress() {
-  events_.clear();
-  forwarders_.poll(events_);
-  for (size_t i = 0; i < events_.size(); ++i) take(events_[i]);
-  (void)files_.move_from_lost();
-  forwarders_.leave_leaving();
+  do {
+    events_.clear();
+    forwarders_.poll(events_);
+    for (size_t i = 0; i < events_.size(); ++i) take(events_[i]);
+  } while (files_.move_from_lost());  // that takes time, in which more happens
+  files_.leave_leaving();
   send_waiting();
   if (!local_ || under_way_here_ == 0) return;
   here_.resize(under_way_here_);

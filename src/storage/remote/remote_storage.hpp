@@ -34,7 +34,9 @@ class RemoteStorage final : public Storage {
     bool spread = false;   // each forwarder has its domains of each file, not all of some files
     uint32_t depth = 256;  // most transfers in progress
     std::string name;      // of this node and process, for the forwarders' logs
+    uint64_t process = 0;  // a number that no other storage has; see ForwardTerms
     Links::Options links = {};
+    Nanoseconds grace = std::chrono::seconds(4);  // see ForwarderSet
   };
 
   // Connects to a forwarder. Fails with TAILRACE_SERVER_LOST if none answers, unless this node then does without.

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "transport/link/link_wire.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -14,6 +17,7 @@ namespace {
 constexpr uint64_t kOwnTag = UINT64_MAX;  // of messages that no caller waits for
 
 static_assert(kMostSealed == Transport::kMostHead);
+static_assert(Links::kMostBody + sizeof(LinkHead) <= kMostSealedBody);
 
 Versions only(uint16_t version) { return {version, version}; }
 
@@ -54,6 +58,12 @@ PeerId Links::connect(const std::string& address) {
 bool Links::is_ready(PeerId name) const {
   const auto found = peers_.find(name);
   return found != peers_.end() && found->second.state == State::ready;
+}
+
+bool Links::has_lease(PeerId name) const {
+  const auto found = peers_.find(name);
+  if (found == peers_.end()) return false;
+  return options_.lease == Nanoseconds::zero() || clock_.now() - found->second.renewed < options_.lease;
 }
 
 void Links::close(PeerId name) {
@@ -99,9 +109,18 @@ void Links::fail(LinkEvent::Kind kind, PeerId name, uint64_t tag) {
   late_.push_back({.kind = kind, .peer = name, .tag = tag, .status = broken("the connection has ended")});
 }
 
+// Puts the body of a message, with its head, into body_.
+void Links::put_head(const Peer& peer, std::span<const std::byte> body) {
+  const LinkHead head{clock_.now().count(), peer.stamp};
+  body_.resize(sizeof head + body.size());
+  std::memcpy(body_.data(), &head, sizeof head);
+  std::copy(body.begin(), body.end(), body_.begin() + sizeof head);
+}
+
 void Links::send_sealed(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
                         uint64_t tag) {
-  const Status sealed = peer.sealer->seal(body, bulk, head_);
+  put_head(peer, body);
+  const Status sealed = peer.sealer->seal(body_, bulk, head_);
   TAILRACE_ASSERT(sealed.ok());  // no session lasts for 2^63 messages
   transport_.send(name, head_, bulk, tag);
   ++peer.outstanding;
@@ -117,7 +136,8 @@ void Links::send_hidden(PeerId name, Peer& peer, std::span<const std::byte> body
     TAILRACE_REQUIRE(is_new);
     own = copy->second;
   }
-  const Status sealed = peer.sealer->seal_hidden(body, bulk, own.first(bytes), head_);
+  put_head(peer, body);
+  const Status sealed = peer.sealer->seal_hidden(body_, bulk, own.first(bytes), head_);
   TAILRACE_ASSERT(sealed.ok());  // no session lasts for 2^63 messages
   const iovec whole{own.data(), bytes};
   transport_.send(name, head_, std::span(&whole, 1), tag);
@@ -170,7 +190,7 @@ void Links::take(TransportEvent& event, std::vector<LinkEvent>& events) {
     peer.address = event.text;
     peer.state = State::greeting;
     peer.server.emplace(key_, only(options_.version), terms_);
-    peer.since = peer.heard = peer.spoke = clock_.now();
+    peer.since = peer.heard = peer.spoke = peer.renewed = clock_.now();
     limit_strangers();
     return;
   }
@@ -255,6 +275,9 @@ void Links::take_keys(Peer& peer, const SessionKeys& keys) const {
 void Links::hear_sealed(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events) {
   auto opened = peer.opener->open(event.head, event.bulk);
   if (!opened.ok()) return distrust(name, opened.status().fault().message);
+  if (Status taken = take_head(peer, opened.value().body); !taken.ok()) {
+    return distrust(name, taken.fault().message);
+  }
   if (peer.state == State::proving) peer.state = State::ready;
   if (!peer.told) become_ready(name, peer, events);
   if (opened.value().body.empty() && event.bulk == 0) return;  // a beat
@@ -265,6 +288,18 @@ void Links::hear_sealed(PeerId name, Peer& peer, TransportEvent& event, std::vec
                     .body = std::move(opened.value().body),
                     .bulk = event.bulk,
                     .arrival = event.arrival});
+}
+
+// Takes the head of a message off its body. Messages may overtake one another, so the latest times count.
+Status Links::take_head(Peer& peer, std::vector<std::byte>& body) const {
+  LinkHead head;
+  if (body.size() < sizeof head) return broken("found a message without a head");
+  std::memcpy(&head, body.data(), sizeof head);
+  if (head.echo > clock_.now().count()) return broken("found an answer to what was not sent");
+  body.erase(body.begin(), body.begin() + sizeof head);
+  peer.stamp = std::max(peer.stamp, head.stamp);
+  peer.renewed = std::max(peer.renewed, Nanoseconds(head.echo));
+  return {};
 }
 
 void Links::become_ready(PeerId name, Peer& peer, std::vector<LinkEvent>& events) {
@@ -301,14 +336,22 @@ void Links::keep_time(std::vector<LinkEvent>& events) {
     }
     // A caller that has been told keys first speaks, so that the other end reports it, too.
     if (!peer.told && !peer.caller) become_ready(name, peer, events);
-    if (now - peer.heard >= options_.silence) {
+    if (now >= end_of_time(peer)) {
+      const bool silent = now - peer.heard >= options_.silence;
       end(name, peer,
-          Status(TAILRACE_TIMEOUT, fmt::format("'{}' has been silent for {} ms", peer.address,
-                                               (now - peer.heard).count() / 1'000'000)));
+          Status(TAILRACE_TIMEOUT,
+                 fmt::format("'{}' has {} for {} ms", peer.address, silent ? "been silent" : "answered nothing",
+                             (now - (silent ? peer.heard : peer.renewed)).count() / 1'000'000)));
     } else if (now - peer.spoke >= options_.beat) {
       send_sealed(name, peer, {}, {}, kOwnTag);
     }
   }
+}
+
+// Returns when the link ends if nothing more comes.
+Nanoseconds Links::end_of_time(const Peer& peer) const {
+  const Nanoseconds silent = peer.heard + options_.silence;
+  return options_.lease == Nanoseconds::zero() ? silent : std::min(silent, peer.renewed + options_.lease);
 }
 
 std::optional<Nanoseconds> Links::due() const {
@@ -316,9 +359,8 @@ std::optional<Nanoseconds> Links::due() const {
   for (const auto& [name, peer] : peers_) {
     if (peer.state == State::ending && peer.outstanding > 0) continue;
     if (peer.state == State::ending) return Nanoseconds::zero();  // at once
-    const Nanoseconds at = peer.state != State::ready
-                               ? peer.since + options_.greeting
-                               : std::min(peer.heard + options_.silence, peer.spoke + options_.beat);
+    const Nanoseconds at = peer.state != State::ready ? peer.since + options_.greeting
+                                                      : std::min(end_of_time(peer), peer.spoke + options_.beat);
     least = least ? std::min(*least, at) : at;
   }
   return least;
@@ -345,7 +387,13 @@ void Links::bury(std::vector<LinkEvent>& events) {
       continue;
     }
     if (peer.end && (peer.told || peer.caller)) {
-      events.push_back({.kind = LinkEvent::Kind::lost, .peer = it->first, .status = *peer.end});
+      const bool never_met = !peer.client && !peer.told;
+      const bool refused = never_met && !peer.end->ok() && peer.end->fault().system_errno == ECONNREFUSED;
+      events.push_back({.kind = LinkEvent::Kind::lost,
+                        .peer = it->first,
+                        .status = *peer.end,
+                        .heard = peer.heard,
+                        .refused = refused});
     }
     it = peers_.erase(it);
   }

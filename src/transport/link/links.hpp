@@ -5,6 +5,10 @@
 // the key is never heard: all that its caller sees of it is a line in the log. An idle connection carries a beat, so
 // that a peer whose node is gone is noticed within Options::silence. Bulk data are encrypted if one of the ends wants
 // that. One thread; poll() must be called at due().
+//
+// With Options::lease, this end may act for a peer only for so long after it sent something that the peer has
+// answered. The peer, which counts from the last message that it has got, knows when that time is over, although
+// messages may be late or lost (docs/decisions/013-fence.md).
 #pragma once
 
 #include <chrono>
@@ -42,6 +46,8 @@ struct LinkEvent {
   Terms terms = {};
   std::string address = {};  // of a peer that is ready
   Status status = {};
+  Nanoseconds heard{0};  // of a link that is lost: when its last message came
+  bool refused = false;  // a link that was never made: the process that listened there has ended
 };
 
 class Links {
@@ -54,7 +60,8 @@ class Links {
     Nanoseconds beat = std::chrono::milliseconds(400);      // an idle link sends this often
     Nanoseconds silence = std::chrono::milliseconds(1900);  // a peer that is silent for so long is lost
     size_t most_strangers = 64;                             // connections without a handshake; the oldest gives way
-    uint16_t version = 1;                                   // of the messages
+    Nanoseconds lease{0};                                   // a link ends when its lease does; 0: there is none
+    uint16_t version = 2;                                   // of the messages
     bool encrypts_bulk = false;                             // of links where one of the ends wants it
   };
 
@@ -83,6 +90,8 @@ class Links {
   void refuse(PeerId peer, uint64_t arrival);
   // Returns true if `peer` is a link that is ready.
   bool is_ready(PeerId peer) const;
+  // Returns true if the lease of `peer` is not over. A link that has ended keeps it until its end is reported.
+  bool has_lease(PeerId peer) const;
 
   // Appends what has happened to `events`.
   void poll(std::vector<LinkEvent>& events);
@@ -110,6 +119,8 @@ class Links {
     Nanoseconds since{0};  // it has been in this state
     Nanoseconds heard{0};
     Nanoseconds spoke{0};
+    Nanoseconds renewed{0};                             // when what the peer has answered last was sent
+    int64_t stamp = 0;                                  // the latest one of the peer
     size_t outstanding = 0;                             // sends and receives that have not ended
     std::map<uint64_t, BulkTag> waiting;                // by arrival
     std::map<uint64_t, Arriving> arriving;              // by tag
@@ -126,8 +137,11 @@ class Links {
   Status hear_greeting(PeerId name, Peer& peer, std::span<const std::byte> head);
   void take_keys(Peer& peer, const SessionKeys& keys) const;
   void hear_sealed(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events);
+  Status take_head(Peer& peer, std::vector<std::byte>& body) const;
   void become_ready(PeerId name, Peer& peer, std::vector<LinkEvent>& events);
   void check_bulk(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events);
+  void put_head(const Peer& peer, std::span<const std::byte> body);
+  Nanoseconds end_of_time(const Peer& peer) const;
   void send_plain(PeerId name, Peer& peer, std::span<const std::byte> head);
   void send_sealed(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
                    uint64_t tag);
@@ -148,7 +162,9 @@ class Links {
   std::map<PeerId, Peer> peers_;
   std::vector<LinkEvent> late_;  // ends of calls on links that had ended
   std::vector<TransportEvent> raw_;
-  std::vector<std::byte> head_;  // used again for each message
+  // Used again for each message.
+  std::vector<std::byte> body_;
+  std::vector<std::byte> head_;
 };
 
 }  // namespace tailrace::impl

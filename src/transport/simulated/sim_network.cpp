@@ -1,7 +1,5 @@
 #include "transport/simulated/sim_network.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,6 +11,7 @@ namespace tailrace::impl {
 namespace {
 
 Status closed() { return Status(TAILRACE_CLOSED, "the connection was closed"); }
+Status refused(const std::string& address) { return Status::of_errno("connect to", address, ECONNREFUSED); }
 
 uint64_t bytes_of(std::span<const iovec> segments) {
   uint64_t bytes = 0;
@@ -27,7 +26,7 @@ SimNetwork::SimNetwork(const Clock& clock, uint64_t seed, Options options)
 
 SimNetwork::~SimNetwork() = default;
 
-std::pair<std::string, std::string> SimNetwork::both(const std::string& one, const std::string& other) {
+SimNetwork::Way SimNetwork::both(const std::string& one, const std::string& other) {
   return {std::min(one, other), std::max(one, other)};
 }
 
@@ -51,13 +50,29 @@ void SimNetwork::deliver() {
   }
 }
 
+void SimNetwork::restore(const std::string& one, const std::string& other) {
+  for (const Way& way : {Way(one, other), Way(other, one)}) {
+    silent_.erase(way);
+    late_.erase(way);
+  }
+}
+
+// Returns by how much the packets of this end are late.
+Nanoseconds SimNetwork::lateness(PeerId from) const {
+  const auto end = ends_.find(from);
+  const auto other = ends_.find(end->second.other);
+  if (late_.empty() || other == ends_.end() || other->second.at == nullptr) return {};
+  const auto late = late_.find({end->second.at->host(), other->second.at->host()});
+  return late == late_.end() ? Nanoseconds{} : late->second;
+}
+
 // Does `act` after the delay of a packet with `bytes` of bulk data.
-void SimNetwork::after(uint64_t bytes, bool in_order, std::function<void()> act) {
+void SimNetwork::after(uint64_t bytes, bool in_order, std::function<void()> act, Nanoseconds late) {
   const auto spread = static_cast<uint64_t>((options_.most - options_.least).count());
   Nanoseconds delay = options_.least + Nanoseconds(static_cast<int64_t>(random_() % (spread + 1)));
   delay += Nanoseconds(static_cast<int64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(options_.rate)));
-  Nanoseconds at = clock_.now() + delay;
-  if (in_order || !options_.reorder) {
+  Nanoseconds at = clock_.now() + delay + late;
+  if (late == Nanoseconds::zero() && (in_order || !options_.reorder)) {
     at = std::max(at, last_in_order_);
     last_in_order_ = at;
   }
@@ -71,7 +86,7 @@ SimNetwork::End* SimNetwork::alive(PeerId end) {
 }
 
 bool SimNetwork::passes(const End& from, const End& to) const {
-  return !silent_.contains(both(from.at->host(), to.at->host()));
+  return !silent_.contains({from.at->host(), to.at->host()});
 }
 
 PeerId SimNetwork::connect(SimEndpoint& from, const std::string& address) {
@@ -84,11 +99,10 @@ PeerId SimNetwork::connect(SimEndpoint& from, const std::string& address) {
 void SimNetwork::meet(PeerId from, const std::string& address) {
   End* const end = alive(from);
   if (end == nullptr) return;
+  const std::string& host = end->at->host();  // a listener's address is its host
+  if (silent_.contains({host, address}) || silent_.contains({address, host})) return;
   const auto found = listeners_.find(address);
-  if (found == listeners_.end()) {
-    return lose(from, Status(TAILRACE_NOT_FOUND, fmt::format("'{}': nobody listens there", address)));
-  }
-  if (silent_.contains(both(end->at->host(), found->second->host()))) return;
+  if (found == listeners_.end()) return lose(from, refused(address));
   const PeerId other = next_end_++;
   End& accepted = ends_[other];
   accepted.at = found->second;
@@ -108,9 +122,10 @@ void SimNetwork::send(PeerId from, std::span<const std::byte> head, std::span<co
   end->sends[arrival] = {{bulk.begin(), bulk.end()}, bytes, tag};
   const PeerId to = end->other;
   std::vector<std::byte> copy(head.begin(), head.end());
-  after(0, false, [this, to, copy = std::move(copy), arrival, bytes]() mutable {
+  const auto act = [this, to, copy = std::move(copy), arrival, bytes]() mutable {
     arrive(to, std::move(copy), arrival, bytes);
-  });
+  };
+  after(0, false, act, lateness(from));
 }
 
 // Reports the end of a call on a connection that is gone, which its caller could not know.
@@ -124,8 +139,9 @@ void SimNetwork::fail(PeerId name, TransportEvent event) {
 void SimNetwork::arrive(PeerId to, std::vector<std::byte> head, uint64_t arrival, uint64_t bytes) {
   End* const end = alive(to);
   if (end == nullptr) return;
-  End* const sender = alive(end->other);
-  if (sender == nullptr || !passes(*sender, *end)) return;
+  const End& sender = ends_.at(end->other);
+  if (sender.at != nullptr && !passes(sender, *end)) return;
+  if (bytes > 0 && alive(end->other) == nullptr) return;  // the data were with the sender; a head alone still arrives
   if (bytes == 0) refuse(to, arrival);
   end->at->put({.kind = TransportEvent::Kind::message,
                 .peer = to,
@@ -198,7 +214,8 @@ void SimNetwork::close(PeerId name) {
   const bool seen = there != nullptr && passes(*end, *there);
   fail_all(name, *end, closed());
   if (seen) {
-    after(0, true, [this, other] { lose(other, Status(TAILRACE_CLOSED, "the peer closed the connection")); });
+    const auto act = [this, other] { lose(other, Status(TAILRACE_CLOSED, "the peer closed the connection")); };
+    after(0, true, act, lateness(name));
   }
 }
 

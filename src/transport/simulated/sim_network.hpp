@@ -52,10 +52,16 @@ class SimNetwork {
 
   // Ends all connections between the two hosts; both ends see it.
   void cut(const std::string& one, const std::string& other);
-  // From now on, all packets between the hosts vanish; nobody sees it.
-  void silence(const std::string& one, const std::string& other) { silent_.insert(both(one, other)); }
-  // Packets go through again.
-  void restore(const std::string& one, const std::string& other) { silent_.erase(both(one, other)); }
+  // From now on, all packets from one host to the other vanish, or are late by this time; nobody sees it.
+  void mute(const std::string& from, const std::string& to) { silent_.insert({from, to}); }
+  void delay(const std::string& from, const std::string& to, Nanoseconds time) { late_[{from, to}] = time; }
+  // All packets between two hosts vanish.
+  void silence(const std::string& one, const std::string& other) {
+    mute(one, other);
+    mute(other, one);
+  }
+  // Packets go through again, at once. Those that are late stay late.
+  void restore(const std::string& one, const std::string& other);
 
  private:
   friend class SimEndpoint;
@@ -74,8 +80,11 @@ class SimNetwork {
     std::map<uint64_t, std::span<std::byte>> receives;  // by tag
   };
 
-  static std::pair<std::string, std::string> both(const std::string& one, const std::string& other);
-  void after(uint64_t bytes, bool in_order, std::function<void()> act);
+  using Way = std::pair<std::string, std::string>;  // from one host to another
+
+  static Way both(const std::string& one, const std::string& other);
+  void after(uint64_t bytes, bool in_order, std::function<void()> act, Nanoseconds late = {});
+  Nanoseconds lateness(PeerId from) const;
   bool passes(const End& from, const End& to) const;
   PeerId connect(SimEndpoint& from, const std::string& address);
   void meet(PeerId from, const std::string& address);
@@ -101,7 +110,8 @@ class SimNetwork {
   std::map<std::pair<Nanoseconds, uint64_t>, std::function<void()>> under_way_;
   std::map<PeerId, End> ends_;
   std::map<std::string, SimEndpoint*> listeners_;  // by address
-  std::set<std::pair<std::string, std::string>> silent_;
+  std::set<Way> silent_;
+  std::map<Way, Nanoseconds> late_;
 };
 
 // SimEndpoint: the transport of one simulated process. Its end is that of the process: its peers lose it.

@@ -9,6 +9,7 @@
 
 #include "base/deadline.hpp"
 #include "base/os/signals_blocked.hpp"
+#include "transport/ucx/life_port.hpp"
 #include "transport/ucx/ucx_status.hpp"
 
 namespace tailrace::impl {
@@ -75,7 +76,9 @@ Result<std::string> Connections::listen(const std::string& address) {
   attributes.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR;
   status = ucp_listener_query(listener_, &attributes);
   if (status != UCS_OK) return ucx_failure(fmt::format("the port of {}", address), status);
-  return text_of_address(attributes.sockaddr);
+  std::string listening = text_of_address(attributes.sockaddr);
+  if (const Result<SocketAddress> at = resolve(listening); at.ok()) life_port_ = held_port(at.value());
+  return listening;
 }
 
 ucp_ep_params_t Connections::endpoint_params() {
@@ -95,6 +98,7 @@ PeerId Connections::connect(const std::string& address) {
 Status Connections::begin_connecting(Peer& peer, const std::string& address) {
   const Result<SocketAddress> where = resolve(address);
   if (!where.ok()) return where.status();
+  peer.where = where.value();
   ucp_ep_params_t params = endpoint_params();
   params.field_mask |= UCP_EP_PARAM_FIELD_FLAGS | UCP_EP_PARAM_FIELD_SOCK_ADDR;
   params.flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER;
@@ -155,10 +159,16 @@ void Connections::on_failure(void* connections, ucp_ep_h endpoint, ucs_status_t 
 
 void Connections::fail(Peer& peer, Status why) {
   if (peer.phase == Peer::Phase::ending) return;
+  peer.loss = peer.phase == Peer::Phase::connecting ? told(peer, std::move(why)) : std::move(why);
   peer.phase = Peer::Phase::ending;
-  peer.loss = std::move(why);
   by_endpoint_.erase(peer.endpoint);
   failed_.push_back(&peer);
+}
+
+// Returns why no connection was made. UCX has one error for a host that refuses and for one that is not reached.
+Status Connections::told(const Peer& peer, Status why) {
+  if (peer.where.size == 0 || !is_refused(peer.where)) return why;
+  return Status::of_errno("connect to", peer.address, ECONNREFUSED);
 }
 
 void Connections::leave(PeerId id) {
@@ -258,6 +268,7 @@ void Connections::end_all(Nanoseconds limit) {
   const Deadline deadline(limit);
   for (ucp_conn_request_h request : std::exchange(requests_, {})) ucp_listener_reject(listener_, request);
   if (listener_ != nullptr) ucp_listener_destroy(std::exchange(listener_, nullptr));
+  life_port_.close();
   while (!peers_.empty()) leave(peers_.begin()->first);
   while (!left_.empty() && deadline.left() > Nanoseconds::zero()) {
     if (worker_.progress() || close_given_up() || bury()) continue;

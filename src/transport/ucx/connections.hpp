@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/deadline.hpp"
+#include "base/os/file_descriptor.hpp"
 #include "base/status.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/peer.hpp"
@@ -64,6 +65,7 @@ class Connections {
   ucp_ep_params_t endpoint_params();
   Status begin_connecting(Peer& peer, const std::string& address);
   void accept(ucp_conn_request_h request);
+  static Status told(const Peer& peer, Status why);
   void begin_closing(Peer& peer);
   bool tell_losses();
   bool close_given_up();
@@ -77,6 +79,7 @@ class Connections {
   std::vector<TransportEvent>& events_;
   const int family_;
   ucp_listener_h listener_ = nullptr;
+  FileDescriptor life_port_;
   std::vector<ucp_conn_request_h> requests_;  // of processes that want to connect
   std::vector<Peer*> accepted_;
   std::unordered_map<PeerId, std::unique_ptr<Peer>> peers_;  // those that their owner knows

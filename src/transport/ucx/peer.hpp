@@ -14,6 +14,7 @@
 
 #include "base/status.hpp"
 #include "transport/transport.hpp"
+#include "transport/ucx/socket_address.hpp"
 
 namespace tailrace::impl {
 
@@ -36,6 +37,7 @@ struct Peer {
 
   PeerId id = 0;
   std::string address = {};
+  SocketAddress where = {};     // of a listener, once it is resolved
   ucp_ep_h endpoint = nullptr;  // null: none yet, or UCX has been told to close it
   Phase phase = Phase::connecting;
   Status loss = {};          // why it is ending, if its owner did not close it

@@ -14,7 +14,7 @@ int errno_of(ucs_status_t status) {
     case UCS_ERR_NO_MEMORY: return ENOMEM;
     case UCS_ERR_UNREACHABLE: return EHOSTUNREACH;
     case UCS_ERR_CANCELED: return ECANCELED;
-    case UCS_ERR_REJECTED: return ECONNREFUSED;
+    case UCS_ERR_REJECTED: return ECONNABORTED;
     case UCS_ERR_NOT_CONNECTED: return ENOTCONN;
     case UCS_ERR_CONNECTION_RESET: return ECONNRESET;
     case UCS_ERR_TIMED_OUT:

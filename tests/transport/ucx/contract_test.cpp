@@ -377,7 +377,8 @@ TEST_P(TransportContract, IsLostWhereNobodyListens) {
   const TransportEvent lost = rig_->next(rig_->client, Kind::lost);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(lost.peer, peer);
-  EXPECT_FALSE(lost.status.ok());
+  ASSERT_FALSE(lost.status.ok());
+  EXPECT_EQ(lost.status.fault().system_errno, ECONNREFUSED) << message_of(lost.status);
   EXPECT_EQ(rig_->client.count(Kind::connected), 0U);
 }
 
