@@ -1,18 +1,22 @@
 // bench_damaris: a client that computes and writes in turns by Damaris' calls. Prints, for each way to hand over, the
 // time in calls per iteration beside one memcpy of the same bytes into memory that was touched before, and the total
-// time beside that of computing, copying and one last write. The files are removed.
+// time beside that of computing, copying and one last write. The files are removed. The last way only waits: it
+// prints the processor time of the other ranks and of processes that they have started, for their start and
+// afterwards.
 //
 //   mpiexec -n 2 bench_damaris_<mpi> [--tiny] [--way 0|1|2] [--buffer ITERATIONS] [DIRECTORY]
 //
 // It also compiles with Damaris' own header and library, which start once in a process: give it one way at a time.
-#include <sys/resource.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -47,6 +51,11 @@ double mean(const std::vector<double>& times) {
   double sum = 0;
   for (const double time : times) sum += time;
   return sum / static_cast<double>(times.size());
+}
+
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
 }
 
 void write_description(const std::string& directory, const Sizes& sizes) {
@@ -95,37 +104,90 @@ int measure(bool by_alloc, const Sizes& sizes) {
   const double last = seconds_since(before_stop);
   const double total = seconds_since(start) - copying;
   const double limit = sizes.iterations * (sizes.computing + mean(copies)) + last;
-  std::printf("%-13s calls %.2f ms an iteration (worst %.2f), %.3f x memcpy (%.2f ms); total %.3f s, %.3f x limit\n",
-              by_alloc ? "alloc, commit" : "write", 1e3 * mean(calls),
-              1e3 * *std::max_element(calls.begin(), calls.end()), mean(calls) / mean(copies), 1e3 * mean(copies),
-              total, total / limit);
+  std::printf(
+      "%-13s calls %.2f ms an iteration (worst %.2f), %.3f x memcpy (%.2f ms; of the medians %.3f x); "
+      "total %.3f s, %.3f x limit\n",
+      by_alloc ? "alloc, commit" : "write", 1e3 * mean(calls), 1e3 * *std::max_element(calls.begin(), calls.end()),
+      mean(calls) / mean(copies), 1e3 * mean(copies), median(calls) / median(copies), total, total / limit);
   return DAMARIS_OK;
 }
 
-double cpu_seconds(int whom) {
-  rusage usage{};
-  getrusage(whom, &usage);
-  const auto of = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
+// Returns the processes that `parent` has started, and that have not ended.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (std::isdigit(static_cast<unsigned char>(name[0])) == 0) continue;
+    std::ifstream file(entry.path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    const size_t state = text.rfind(") ");  // the name before it may contain anything
+    if (state == std::string::npos) continue;
+    if (std::atol(text.c_str() + state + 4) == parent) found.push_back(static_cast<pid_t>(std::stol(name)));
+  }
+  return found;
 }
+
+// Returns the processor time that a process has used so far, all its threads together.
+double cpu_seconds(pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+// The other ranks of this node: the dedicated one, if there are two.
+class Others {
+ public:
+  explicit Others(MPI_Comm all) {
+    int size = 0;
+    MPI_Comm_size(all, &size);
+    const long own = getpid();
+    std::vector<long> processes(static_cast<size_t>(size));
+    MPI_Allgather(&own, 1, MPI_LONG, processes.data(), 1, MPI_LONG, all);
+    for (const long process : processes) {
+      if (process != own) ranks_.push_back(static_cast<pid_t>(process));
+    }
+    before_ = used();
+  }
+  // Waits, and prints what they have used meanwhile: in the first quarter, with their start, and in the rest.
+  void watch(double seconds) const {
+    const auto start = Clock::now();
+    usleep(static_cast<useconds_t>(0.25e6 * seconds));
+    const double after_start = used();
+    const double starting = seconds_since(start);
+    usleep(static_cast<useconds_t>(0.75e6 * seconds));
+    const double idle = 100 * (used() - after_start) / (seconds_since(start) - starting);
+    std::printf(
+        "%-13s the dedicated rank and its server used %.3f s of a core for their start, in the first %.1f s; "
+        "then %.2f %% of a core\n",
+        "idle", after_start - before_, starting, idle);
+  }
+
+ private:
+  double used() const {
+    double sum = 0;
+    for (const pid_t rank : ranks_) {
+      sum += cpu_seconds(rank);
+      for (const pid_t child : children_of(rank)) sum += cpu_seconds(child);
+    }
+    return sum;
+  }
+
+  std::vector<pid_t> ranks_;
+  double before_ = 0;
+};
 
 // Runs one program for each way. A last one only waits: the dedicated rank and its server should do nothing then.
 int run(const std::string& directory, const Sizes& sizes, int way) {
   int is_client = 0;
   const std::string file = directory + "/bench.xml";
   if (damaris_initialize(file.c_str(), MPI_COMM_WORLD) != DAMARIS_OK) return 1;
-  const double before = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN);
-  const auto start = Clock::now();
+  const Others others(MPI_COMM_WORLD);
   int code = damaris_start(&is_client);
   if (code == DAMARIS_OK && is_client == 1) {
-    if (way == 2) usleep(static_cast<useconds_t>(4e6 * sizes.computing * sizes.iterations));
+    if (way == 2) others.watch(4 * sizes.computing * sizes.iterations);
     code = way == 2 ? damaris_stop() : measure(way == 1, sizes);
-  } else if (way == 2) {
-    const double used = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN) - before;
-    std::printf("idle          the dedicated rank and its server used %.2f %% of a core, with their start\n",
-                100 * used / seconds_since(start));
   }
   return code != DAMARIS_OK || damaris_finalize() != DAMARIS_OK;
 }

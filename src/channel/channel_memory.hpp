@@ -35,6 +35,8 @@ struct ChannelControl {
   std::atomic<uint32_t> client_state{kClientUnaware};
   std::atomic<uint64_t> hungry{0};
   std::atomic<uint32_t> awaited{0};
+  // Place `core`: bytes from the pool's start that the client has used; it writes, the server takes pages ahead.
+  std::atomic<uint64_t> used{0};
   alignas(64) WaitBell client_bell;
   FreeStack<>::Head free_head;
   SpscRing<Descriptor>::Counters ring;

@@ -74,5 +74,12 @@ TEST(AvailableMemory, IsAskedForABudget) {
   EXPECT_NE(status.fault().message.find("1099511627776 MiB"), std::string::npos) << status.fault().message;
 }
 
+TEST(AvailableMemory, IsNotPromisedTwice) {
+  const Status status = check_available(4096, uint64_t{1} << 60);
+  ASSERT_EQ(status.code(), TAILRACE_OUT_OF_MEMORY);
+  EXPECT_NE(status.fault().message.find("(1099511627776 MiB of them for other clients)"), std::string::npos)
+      << status.fault().message;
+}
+
 }  // namespace
 }  // namespace tailrace::impl

@@ -1,5 +1,5 @@
-// stream_copy: it copies the same bytes as memcpy, and no others, for every size around its limits and any alignment
-// of the source.
+// stream_copy: it copies the same bytes as memcpy, and no others, in either order, for every size around its limits
+// and any alignment of the source.
 #include "base/memory/stream_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(StreamCopy, CopiesWhatMemcpyCopies) {
     const size_t bytes = dice.chance(50) ? dice.below(kLargest) : around[dice.below(6)] + dice.below(100);
     const size_t shift = dice.below(64);
     std::memset(to.get(), 0x5a, kLargest + 128);
-    stream_copy(to.get() + 64, from.data() + shift, bytes);
+    stream_copy(to.get() + 64, from.data() + shift, bytes, dice.chance(50) ? CopyOrder::lines : CopyOrder::pages);
     EXPECT_EQ(std::memcmp(to.get() + 64, from.data() + shift, bytes), 0);
     EXPECT_EQ(to.get()[63], std::byte{0x5a});
     EXPECT_EQ(to.get()[64 + bytes], std::byte{0x5a});

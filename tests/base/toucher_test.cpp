@@ -1,4 +1,5 @@
-// Toucher: it touches the first part first, up to the end, skips memory that others take, and ends on request.
+// Toucher: it touches the first part first, up to the end or as far as memory is used, skips memory that others take,
+// and ends on request.
 #include "base/memory/toucher.hpp"
 
 #include <gtest/gtest.h>
@@ -105,6 +106,70 @@ TEST(Toucher, PassesOverWhatIsTakenByOthers) {
   gate.let_go(1);
   toucher.finish();
   EXPECT_EQ(gate.seen.size(), 2u);
+}
+
+TEST(Toucher, TakesAsMuchAgainAsIsUsed) {
+  Gate gate;
+  gate.let_go(100);
+  bool taken = false;
+  Toucher::Options options = gate.options();
+  options.ahead = 2 * kPart;
+  options.taken = [&taken] { taken = true; };
+  Toucher toucher(12 * kPart + 4096, options);
+  gate.await(2);
+  toucher.use(kPart / 2);  // from here on two parts and a half
+  gate.await(3);
+  toucher.use(kPart / 4);  // asks for nothing that the last one did not ask for
+  toucher.use(4 * kPart);
+  gate.await(8);
+  EXPECT_FALSE(taken);
+  toucher.use(SIZE_MAX);
+  toucher.finish();
+  EXPECT_TRUE(taken);
+  EXPECT_EQ(gate.seen.size(), 13u);
+  EXPECT_EQ(gate.seen.back(), Part(12 * kPart, 4096));
+}
+
+// It lets go of each part itself, and so would take a third one.
+TEST(Toucher, LeavesTheRestToTheSystem) {
+  std::atomic<size_t> parts{0};
+  std::atomic<size_t> rounds{0};
+  Toucher::Options options;
+  options.ahead = 2 * kPart;
+  options.take = [&parts](size_t, size_t) {
+    ++parts;
+    return true;
+  };
+  options.improve = [&rounds] {
+    if (rounds.fetch_add(1) == 0) rounds.notify_one();
+    return false;
+  };
+  {
+    const Toucher toucher(8 * kPart, options);
+    rounds.wait(0);  // all that it was to take has been taken
+    EXPECT_EQ(parts, 2u);
+  }
+  EXPECT_EQ(parts, 2u);
+  EXPECT_EQ(rounds, 1u);
+}
+
+TEST(Toucher, ImprovesEachStretch) {
+  std::atomic<size_t> rounds{0};
+  Toucher::Options options;
+  options.ahead = kPart;
+  options.take = [](size_t, size_t) { return true; };
+  options.improve = [&rounds] {
+    ++rounds;
+    rounds.notify_one();
+    return false;
+  };
+  Toucher toucher(4 * kPart, options);
+  rounds.wait(0);
+  toucher.use(kPart);
+  rounds.wait(1);
+  toucher.use(4 * kPart);
+  toucher.finish();
+  EXPECT_EQ(rounds, 3u);
 }
 
 TEST(Toucher, EndsWhereNoMoreIsToBeHad) {

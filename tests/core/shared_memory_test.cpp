@@ -1,6 +1,9 @@
-// Shared memory that is too small, or fills up while a client is open: a status reports it, never a signal.
+// Shared memory that is too small, or fills up while a client is open: a status reports it, never a signal. A large
+// budget that is not used takes little of it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <cerrno>
@@ -54,6 +57,45 @@ TEST_F(SharedMemory, ForTwoClientsIsToldToTheSecond) {
   ASSERT_EQ(test::write_iteration(first, 0), TAILRACE_OK);
   EXPECT_EQ(first.close(), TAILRACE_OK);
   test::expect_exact(directory_.path() / test::file_of(0, 0), 0);
+}
+
+// Without a mount: it may use more of the machine's shared memory.
+TEST(SharedMemoryOfALargeBudget, IsTakenAsItIsUsed) {
+  constexpr uint64_t kAhead = uint64_t{64} << 20;  // the least that the server takes ahead
+  constexpr uint64_t kRest = uint64_t{4} << 20;    // the channel's parts, and what is left of a part
+  const CoreNode node;
+  const Directory directory;
+  test::Config config = test::core_config();
+  config.budget = "256 MiB";
+  OpenRun run(config, directory, 0);
+  if (!run.opened()) GTEST_SKIP() << run.error().message;
+  test::fs::path segment;
+  for (const auto& entry : test::fs::recursive_directory_iterator(node.root())) {
+    if (entry.is_regular_file() && entry.file_size() >= 256 << 20) segment = entry.path();
+  }
+  const auto taken = [&segment] {
+    struct stat of {};
+    EXPECT_EQ(stat(segment.c_str(), &of), 0);
+    return static_cast<uint64_t>(of.st_blocks) * 512;
+  };
+  while (taken() < kAhead) sched_yield();
+  uint64_t used = 0;
+  void* memory = nullptr;
+  for (int64_t iteration = 0; iteration < 10; ++iteration) {
+    for (const char* variable : test::kVariables) {
+      ASSERT_EQ(tailrace_alloc(run, variable, iteration, &memory), TAILRACE_OK);
+      used += 64 << 10;
+    }
+  }
+  EXPECT_LT(taken(), kAhead + used + kRest);
+  for (int64_t iteration = 0; iteration < 10; ++iteration) {
+    for (const char* variable : test::kVariables) ASSERT_EQ(tailrace_commit(run, variable, iteration), TAILRACE_OK);
+    ASSERT_EQ(tailrace_end_iteration(run, iteration), TAILRACE_OK);
+  }
+  while (taken() < kAhead + used) sched_yield();
+  EXPECT_EQ(tailrace_flush(run), TAILRACE_OK);
+  EXPECT_LT(taken(), kAhead + used + kRest);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 
 // With the server stopped, its pages are taken away, and the disk is filled.

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,6 +125,39 @@ TEST_F(SegmentOnASmallDisk, IsTheSameFromBothSides) {
   }
   client->control().client_state.store(ChannelControl::kClientHere);
   EXPECT_EQ(server.value()->control().client_state.load(), ChannelControl::kClientHere);
+}
+
+TEST_F(SegmentOnASmallDisk, IsTakenAsFarAsItIsUsedAndOnceMore) {
+  const uint64_t before = directory_->free_bytes().value();
+  auto server = Segment::create(*directory_, "one", kSizes, 12 * kMiB, 2 * kMiB);
+  ASSERT_TRUE(server.ok());
+  const auto client = map("one", 12 * kMiB);
+  const uint64_t parts = ChannelMemory(kSizes).bytes();
+  const auto taken = [&] { return before - directory_->free_bytes().value() - parts; };
+  const auto await = [&](uint64_t bytes) {
+    while (taken() < bytes) sched_yield();
+  };
+  await(2 * kMiB);
+  ASSERT_TRUE(client->take(*directory_, 0, kMiB).ok());
+  server.value()->follow();
+  await(4 * kMiB);  // the part in which the third MiB is
+  ASSERT_TRUE(client->take(*directory_, kMiB, 3 * kMiB).ok());
+  server.value()->follow();
+  server.value()->follow();
+  await(8 * kMiB);
+  server.value().reset();
+  EXPECT_EQ(taken(), 8 * kMiB);
+}
+
+// A client may write anything into its segment.
+TEST_F(SegmentOnASmallDisk, IsTakenWithinItsBoundsWhateverTheClientSays) {
+  const auto server = Segment::create(*directory_, "one", kSizes, 4 * kMiB, 2 * kMiB);
+  ASSERT_TRUE(server.ok());
+  for (const uint64_t used : {UINT64_MAX, uint64_t{1} << 40, uint64_t{0}}) {
+    server.value()->control().used.store(used);
+    server.value()->follow();
+  }
+  EXPECT_TRUE(server.value()->take(*directory_, 0, 4 * kMiB).ok());
 }
 
 TEST_F(SegmentOnASmallDisk, IsLetGoBeforeAllOfItIsTaken) {

@@ -91,11 +91,13 @@ AvailableMemory available_memory(const std::string& root) {
   return least;
 }
 
-Status check_available(uint64_t bytes) {
+Status check_available(uint64_t bytes, uint64_t promised) {
   const AvailableMemory there = available_memory();
-  if (bytes <= there.bytes) return {};
-  return Status(TAILRACE_OUT_OF_MEMORY, fmt::format("memory: the budget is {} MiB, and {} has {} MiB left",
-                                                    bytes >> 20, there.of, there.bytes >> 20));
+  if (promised <= there.bytes && bytes <= there.bytes - promised) return {};
+  std::string left = fmt::format("{} MiB left", there.bytes >> 20);
+  if (promised > 0) left += fmt::format(" ({} MiB of them for other clients)", promised >> 20);
+  return Status(TAILRACE_OUT_OF_MEMORY,
+                fmt::format("memory: the budget is {} MiB, and {} has {}", bytes >> 20, there.of, left));
 }
 
 }  // namespace tailrace::impl

@@ -20,7 +20,8 @@ struct AvailableMemory {
 // `root` is prepended to the paths of the system's files, for tests.
 AvailableMemory available_memory(const std::string& root = "");
 
-// Returns TAILRACE_OUT_OF_MEMORY, with both sizes, if a budget of `bytes` is not available now.
-Status check_available(uint64_t bytes);
+// Returns TAILRACE_OUT_OF_MEMORY, with the sizes, if a budget of `bytes` is not available now. `promised`: bytes that
+// others have been promised and have not taken yet.
+Status check_available(uint64_t bytes, uint64_t promised = 0);
 
 }  // namespace tailrace::impl

@@ -50,24 +50,35 @@ void stream_pages(std::byte* to, const std::byte* from) {
 }
 
 // `bytes` is a multiple of the line.
-void stream_lines(std::byte* to, const std::byte* from, size_t bytes) {
-  const size_t pages = bytes / (kPages * kPage) * (kPages * kPage);
-  for (size_t at = 0; at < pages; at += kPages * kPage) stream_pages(to + at, from + at);
+void stream_lines(std::byte* to, const std::byte* from, size_t bytes, CopyOrder order) {
+  const size_t group = kPages * kPage;
+  const size_t pages = order == CopyOrder::pages ? bytes / group * group : 0;
+  for (size_t at = 0; at < pages; at += group) stream_pages(to + at, from + at);
   stream_run(to + pages, from + pages, bytes - pages);
   // A release does not order non-temporal stores: without the fence, the reader of the ring could see a block before
   // its bytes.
   _mm_sfence();
 }
 #else
-void stream_lines(std::byte* to, const std::byte* from, size_t bytes) { std::memcpy(to, from, bytes); }
+void stream_lines(std::byte* to, const std::byte* from, size_t bytes, CopyOrder) { std::memcpy(to, from, bytes); }
 #endif
 
 }  // namespace
 
-void stream_copy(std::byte* to, const std::byte* from, size_t bytes) {
+// Measured (docs/decisions/007); AMD's processors seem to fetch ahead across the end of a page, where others stop.
+CopyOrder order_here() {
+#if defined(__SSE2__)
+  static const CopyOrder order = __builtin_cpu_is("amd") ? CopyOrder::lines : CopyOrder::pages;
+  return order;
+#else
+  return CopyOrder::lines;
+#endif
+}
+
+void stream_copy(std::byte* to, const std::byte* from, size_t bytes, CopyOrder order) {
   TAILRACE_REQUIRE(reinterpret_cast<uintptr_t>(to) % kLine == 0);
   const size_t lines = bytes < kStreamFrom ? 0 : bytes / kLine * kLine;
-  if (lines > 0) stream_lines(to, from, lines);
+  if (lines > 0) stream_lines(to, from, lines, order);
   std::memcpy(to + lines, from + lines, bytes - lines);
 }
 

@@ -13,8 +13,15 @@ namespace tailrace::impl {
 
 inline constexpr size_t kStreamFrom = size_t{256} << 10;  // bytes; copies from this size on are non-temporal
 
+// The order in which memory is copied: line after line, or several pages side by side. Which is faster depends on the
+// processor (docs/decisions/007).
+enum class CopyOrder { lines, pages };
+
+// Returns the order for this processor.
+CopyOrder order_here();
+
 // The ranges do not overlap; `to` is aligned to a cache line. On return the bytes are ordered before the caller's
 // next stores, as after a memcpy.
-void stream_copy(std::byte* to, const std::byte* from, size_t bytes);
+void stream_copy(std::byte* to, const std::byte* from, size_t bytes, CopyOrder order = order_here());
 
 }  // namespace tailrace::impl

@@ -17,6 +17,7 @@ constexpr std::chrono::milliseconds kPause{20};
 }  // namespace
 
 Toucher::Toucher(size_t bytes, Options options) : bytes_(bytes), options_(std::move(options)) {
+  orders_->target = target_of(0);
   const SignalsBlocked for_the_thread(options_.unblocked);
   try {
     thread_ = std::make_unique<std::thread>([this] {
@@ -31,15 +32,15 @@ Toucher::Toucher(size_t bytes, Options options) : bytes_(bytes), options_(std::m
 
 Toucher::~Toucher() {
   if (process_ != process_mark()) {
-    (void)thread_.release();    // to join it would wait for ever
-    (void)interval_.release();  // to destroy it, too, while the parent's thread waits there
+    (void)thread_.release();  // to join it would wait for ever
+    (void)orders_.release();  // to destroy them, too, while the parent's thread waits there
     return;
   }
   {
-    const std::lock_guard lock(interval_->mutex);
-    stop_.store(true, std::memory_order_relaxed);
+    const std::lock_guard lock(orders_->mutex);
+    orders_->stop = true;
   }
-  interval_->ended.notify_one();
+  orders_->changed.notify_one();
   finish();
 }
 
@@ -48,35 +49,66 @@ void Toucher::finish() {
   thread_.reset();
 }
 
+// relaxed, here and in take_next(): a hint that comes late costs time alone; join() orders what the owner does
+// afterwards.
 void Toucher::pass_over(size_t end) {
   const size_t parts = end / kPart * kPart;
   if (parts > passed_over_.load(std::memory_order_relaxed)) passed_over_.store(parts, std::memory_order_relaxed);
 }
 
+void Toucher::use(size_t end) {
+  const size_t target = target_of(end);
+  {
+    const std::lock_guard lock(orders_->mutex);
+    if (target <= orders_->target) return;
+    orders_->target = target;
+  }
+  orders_->changed.notify_one();
+}
+
+size_t Toucher::target_of(size_t end) const {
+  const size_t used = std::min(end, bytes_);
+  const size_t ahead = std::max(used, options_.ahead);
+  return ahead >= bytes_ - used ? bytes_ : used + ahead;
+}
+
 void Toucher::run() {
-  take_all();
-  if (options_.improve) improve();
-}
-
-// relaxed, for both: a hint that comes late costs time alone; join() orders what the owner does afterwards.
-void Toucher::take_all() {
-  for (size_t offset = 0;; offset += kPart) {
-    offset = std::max(offset, passed_over_.load(std::memory_order_relaxed));
-    if (stop_.load(std::memory_order_relaxed)) return;
-    if (offset >= bytes_) break;
-    if (!options_.take(offset, std::min(kPart, bytes_ - offset))) return;
-  }
-  if (options_.taken) options_.taken();
-}
-
-void Toucher::improve() {
-  while (pause() && options_.improve()) {
+  size_t offset = 0;
+  bool more = true;
+  bool improving = false;
+  while (more || improving) {
+    switch (next(offset, more, improving)) {
+      case Next::take:
+        more = take_next(offset);
+        improving = options_.improve != nullptr;
+        break;
+      case Next::improve: improving = options_.improve(); break;
+      case Next::end: return;
+    }
   }
 }
 
-bool Toucher::pause() {
-  std::unique_lock lock(interval_->mutex);
-  return !interval_->ended.wait_for(lock, kPause, [this] { return stop_.load(std::memory_order_relaxed); });
+Toucher::Next Toucher::next(size_t offset, bool more, bool improving) {
+  std::unique_lock lock(orders_->mutex);
+  const auto is_ordered = [&] { return orders_->stop || (more && (offset < orders_->target || offset >= bytes_)); };
+  if (improving) {
+    orders_->changed.wait_for(lock, kPause, is_ordered);
+  } else {
+    orders_->changed.wait(lock, is_ordered);
+  }
+  if (orders_->stop) return Next::end;
+  return is_ordered() ? Next::take : Next::improve;
+}
+
+bool Toucher::take_next(size_t& offset) {
+  offset = std::max(offset, passed_over_.load(std::memory_order_relaxed));
+  if (offset >= bytes_) {
+    if (options_.taken) options_.taken();
+    return false;
+  }
+  if (!options_.take(offset, std::min(kPart, bytes_ - offset))) return false;
+  offset += kPart;
+  return true;
 }
 
 }  // namespace tailrace::impl

@@ -4,6 +4,9 @@
 // out the lowest part first, so this thread is ahead of the program. If it is not, the program touches the memory
 // itself, which is slower and correct; both may take a part at the same time. The kernel delays other changes of the
 // process's memory while a part is taken, so parts are small.
+//
+// It need not take all at once: with Options::ahead, it takes that much, and goes on as the program uses memory, so
+// that as much again is ready. A program that uses little of a large pool leaves the rest to the system.
 #pragma once
 
 #include <atomic>
@@ -29,8 +32,10 @@ class Toucher {
     std::function<bool(size_t offset, size_t size)> take;
     std::function<void()> prepare = {};  // the thread's first act; none: it runs as the caller does
     std::function<void()> taken = {};    // called once when all has been taken; may be none
-    std::function<bool()> improve = {};  // called after that, with a pause before each call, until it returns false
-    int unblocked = 0;                   // see SignalsBlocked
+    // Called when a stretch has been taken, with a pause before each call, until it returns false.
+    std::function<bool()> improve = {};
+    int unblocked = 0;        // see SignalsBlocked
+    size_t ahead = SIZE_MAX;  // bytes that are taken before they are used, at least
   };
 
   // Begins to take `bytes`. Without a thread, where the system gives none, it takes nothing.
@@ -42,27 +47,34 @@ class Toucher {
 
   // Says that the caller takes what lies before `end` itself. One thread.
   void pass_over(size_t end);
-  // Waits until the thread has ended by itself.
+  // Says that the program uses memory up to `end`: as much again is taken, and at least Options::ahead. Any thread.
+  void use(size_t end);
+  // Waits until the thread has ended by itself, having taken all.
   void finish();
 
  private:
-  // The thread waits here between two calls of Options::improve.
-  struct Interval {
+  // The thread's orders. It waits here.
+  struct Orders {
     std::mutex mutex;
-    std::condition_variable ended;
+    std::condition_variable changed;
+    bool stop = false;
+    size_t target = 0;  // bytes to take; only grows
   };
 
+  enum class Next { take, improve, end };
+
   void run();
-  void take_all();
-  void improve();
-  // Returns true after a pause, or false if the toucher ends.
-  bool pause();
+  // Waits for the next act: until there is more to take, or, while `improving`, for a pause.
+  Next next(size_t offset, bool more, bool improving);
+  // Takes the part at `offset`, or a later one, and advances `offset`. Returns false if no more is to be taken.
+  bool take_next(size_t& offset);
+  // Returns how much is to be taken when the program uses memory up to `end`.
+  size_t target_of(size_t end) const;
 
   const size_t bytes_;
   const Options options_;
-  const uint64_t process_ = process_mark();  // a forked child has no such thread
-  std::atomic<bool> stop_{false};            // changed under interval_->mutex, so that pause() does not miss it
-  std::unique_ptr<Interval> interval_ = std::make_unique<Interval>();  // a child must not destroy it
+  const uint64_t process_ = process_mark();                      // a forked child has no such thread
+  std::unique_ptr<Orders> orders_ = std::make_unique<Orders>();  // a child must not destroy it
   std::atomic<size_t> passed_over_{0};
   std::unique_ptr<std::thread> thread_;  // the owner's; none: nothing is taken, or all has been
 };

@@ -100,6 +100,7 @@ Status CoreAcceptor::watch(int fd) { return epoll_.add(fd, tag(About::watched, 0
 void CoreAcceptor::begin_round() {
   if (std::exchange(number_is_free_, false)) answer_waiting();
   drop_silent_strangers();
+  for (const auto& [number, client] : clients_) client->segment->follow();
 }
 
 void CoreAcceptor::wait(std::optional<Nanoseconds> limit) {
@@ -293,7 +294,7 @@ Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t proc
   if (!needs.ok()) return needs.status();
   const std::string& name = fresh_segment_;
   Result<std::unique_ptr<Segment>> segment =
-      Segment::create(directory_, name, needs.value().sizes, needs.value().pool);
+      Segment::create(directory_, name, needs.value().sizes, needs.value().pool, needs.value().ahead);
   if (!segment.ok()) return segment.status();
   std::unique_ptr<Client> client = make_client(hello.client, std::move(segment).value());
   if (Status status = host_.serve(hello.client, *client->segment); !status.ok()) {

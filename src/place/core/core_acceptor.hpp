@@ -35,6 +35,7 @@ class CoreAcceptor final : public Acceptor {
   struct Needs {
     ChannelSizes sizes;
     uint64_t pool = 0;
+    uint64_t ahead = UINT64_MAX;  // bytes of the pool that are taken from the system before they are used, at least
   };
 
   // The server behind the acceptor.

@@ -87,21 +87,22 @@ Status no_room(const PrivateDirectory& directory, uint64_t bytes, int error, uin
 Status check_room(const PrivateDirectory& directory, uint64_t bytes) {
   const Result<SharedRoom> room = shared_room(directory);
   if (!room.ok()) return room.status();
-  if (!room.value().has(bytes)) return no_room(directory, bytes, ENOSPC, room.value().promised);
-  return check_available(bytes);
+  const uint64_t promised = room.value().promised;
+  if (!room.value().has(bytes)) return no_room(directory, bytes, ENOSPC, promised);
+  return check_available(bytes, promised);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Segment>> Segment::create(const PrivateDirectory& directory, const std::string& name,
-                                                 const ChannelSizes& sizes, uint64_t pool) {
-  auto segment = make(directory, name, sizes, pool);
+                                                 const ChannelSizes& sizes, uint64_t pool, uint64_t ahead) {
+  auto segment = make(directory, name, sizes, pool, ahead);
   if (!segment.ok() && segment.status().fault().system_errno != EEXIST) (void)directory.remove_file(name);
   return segment;
 }
 
 Result<std::unique_ptr<Segment>> Segment::make(const PrivateDirectory& directory, const std::string& name,
-                                               const ChannelSizes& sizes, uint64_t pool) {
+                                               const ChannelSizes& sizes, uint64_t pool, uint64_t ahead) {
   const uint64_t bytes = pool + ChannelMemory(sizes).bytes();
   Result<FileDescriptor> file = directory.open_file(name, O_RDWR | O_CREAT | O_EXCL);
   if (!file.ok()) return file.status();
@@ -118,7 +119,7 @@ Result<std::unique_ptr<Segment>> Segment::make(const PrivateDirectory& directory
   std::unique_ptr<Segment> segment(new Segment(std::move(file).value(), mapping.value(), sizes, pool));
   if (Status status = segment->guard(); !status.ok()) return status;
   segment->memory_.construct(segment->parts());
-  segment->start_toucher();
+  segment->start_toucher(ahead);
   return segment;
 }
 
@@ -156,11 +157,20 @@ Segment::~Segment() {
 }
 
 // On the server's cpu: nobody computes there.
-void Segment::start_toucher() {
+void Segment::start_toucher(uint64_t ahead) {
   toucher_.emplace(pool_,
                    Toucher::Options{.take = [this](size_t offset, size_t size) { return take_part(offset, size); },
                                     .improve = [this] { return gather_later(); },
-                                    .unblocked = SIGBUS});
+                                    .unblocked = SIGBUS,
+                                    .ahead = ahead});
+}
+
+// relaxed, as in take(): a hint that comes late costs time alone, and any value does no harm.
+void Segment::follow() {
+  const uint64_t used = control().used.load(std::memory_order_relaxed);
+  if (!toucher_ || used == used_) return;
+  used_ = used;
+  toucher_->use(used);
 }
 
 // Returns false if those who use the rest are to take it: shared memory is full, or has been cut short.
@@ -170,7 +180,10 @@ bool Segment::take_part(size_t offset, size_t size) {
   if (huge_pages_ && size == kHugePage) {
     const int error = gather_huge_pages(begin, size);
     if (error == 0) return true;
-    if (is_in_use(error)) in_use_.push_back(offset);
+    if (is_in_use(error)) {
+      in_use_.push_back(offset);
+      rounds_left_ = kGatherRounds;
+    }
     huge_pages_ = is_in_use(error);
   }
   return take_pages(file_.get(), begin, offset, size) == 0;
@@ -186,9 +199,11 @@ bool Segment::gather_later() {
   return !in_use_.empty();
 }
 
-Status Segment::take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes) const {
+Status Segment::take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes) {
   const int error = take_pages(file_.get(), mapping_ + offset, offset, bytes);
-  return error == 0 ? Status() : no_room(directory, pool_, error);
+  if (error != 0) return no_room(directory, pool_, error);
+  control().used.store(offset + bytes, std::memory_order_relaxed);
+  return {};
 }
 
 Status Segment::guard() {

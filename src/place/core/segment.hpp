@@ -2,10 +2,10 @@
 //
 // A file in shared memory, named, so that what was committed outlives both processes. Only the two sides of one
 // client map it: no client can touch what is another's. Made by the server, which takes the pool's pages from the
-// system afterwards, beside all else, and puts them together to huge ones. Who writes into the pool makes sure first
-// that the pages are there, by take(): if shared memory is full, it hears so then, and is not ended by a signal. Each
-// side computes with sizes it knows. The other side may cut the file short: then Channel::is_lost() says so, in a
-// server's process.
+// system afterwards, beside all else, and puts them together to huge ones: some at once, more as the client uses
+// them. Who writes into the pool makes sure first that the pages are there, by take(): if shared memory is full, it
+// hears so then, and is not ended by a signal. Each side computes with sizes it knows. The other side may cut the
+// file short: then Channel::is_lost() says so, in a server's process.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,11 @@ namespace tailrace::impl {
 
 class Segment {
  public:
-  // Makes the file `name` of that size, and begins to take its pages from the system. TAILRACE_OUT_OF_MEMORY if there
-  // is no room for all of it now. There is no file if it fails.
+  // Makes the file `name` of that size, and begins to take its pages from the system: at least `ahead` bytes before
+  // the client uses them. TAILRACE_OUT_OF_MEMORY if there is no room for all of it now. There is no file if it fails.
   static Result<std::unique_ptr<Segment>> create(const PrivateDirectory& directory, const std::string& name,
-                                                 const ChannelSizes& sizes, uint64_t pool);
+                                                 const ChannelSizes& sizes, uint64_t pool,
+                                                 uint64_t ahead = UINT64_MAX);
   // Returns the part of a client's budget that is its pool: whole pages.
   static uint64_t pool_of(uint64_t budget) { return budget / RangeAllocator::kPage * RangeAllocator::kPage; }
   // Maps what is there; refuses a file of another size.
@@ -43,9 +44,11 @@ class Segment {
   Segment& operator=(const Segment&) = delete;
   ~Segment();
 
-  // Makes sure that a part of the pool has its pages, in this side's mapping, too. TAILRACE_OUT_OF_MEMORY if there is
-  // no room for it, in `directory`, where the file is.
-  Status take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes) const;
+  // The client makes sure that a part of the pool has its pages, in its own mapping, too, and that the server knows
+  // of it. TAILRACE_OUT_OF_MEMORY if there is no room for it, in `directory`, where the file is.
+  Status take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes);
+  // The server looks how much the client uses, and takes pages ahead of that beside all else.
+  void follow();
 
   // This side's view.
   Channel& channel() { return channel_; }
@@ -57,9 +60,9 @@ class Segment {
  private:
   Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& sizes, uint64_t pool);
   static Result<std::unique_ptr<Segment>> make(const PrivateDirectory& directory, const std::string& name,
-                                               const ChannelSizes& sizes, uint64_t pool);
+                                               const ChannelSizes& sizes, uint64_t pool, uint64_t ahead);
   Status guard();
-  void start_toucher();
+  void start_toucher(uint64_t ahead);
   bool take_part(size_t offset, size_t size);
   bool gather_later();
   std::byte* parts() const { return mapping_ + pool_; }
@@ -77,6 +80,7 @@ class Segment {
   bool huge_pages_ = true;            // used by the toucher: shared memory may have huge pages
   std::vector<size_t> in_use_;        // used by the toucher: parts whose pages could not be gathered yet
   int rounds_left_ = kGatherRounds;   // used by the toucher
+  uint64_t used_ = 0;                 // used by the server: bytes that the toucher knows to be in use
   std::optional<Toucher> toucher_;    // ends before all else; none: this side has not made the file
 };
 

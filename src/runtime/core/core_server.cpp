@@ -41,6 +41,16 @@ ChannelSizes sizes_of(const Config& config) {
 
 uint64_t pool_of(const Config& config) { return Segment::pool_of(config.memory.budget); }
 
+// Returns how much of the pool is taken before the client uses it: two iterations, as one is made while the other is
+// written. How large raw files are is not known, so all is taken for those who write them.
+uint64_t ahead_of(const Config& config) {
+  constexpr uint64_t kLeast = uint64_t{64} << 20;
+  if (config.variables.empty() || !config.storage.files.empty()) return UINT64_MAX;
+  uint64_t iteration = 0;
+  for (const Variable& variable : config.variables) iteration += config.layout_of(variable).bytes();
+  return std::max(2 * iteration, kLeast);
+}
+
 Status not_common(const std::string& key, const std::string& found, const std::string& expected) {
   return Status(TAILRACE_INVALID_CONFIG,
                 fmt::format("the clients of a node's server write by one configuration: found {} '{}', expected '{}'",
@@ -321,7 +331,7 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
   Result<Config> config = config_of(message.value());
   if (!config.ok()) return config.status();
   if (Status status = prepare(config.value()); !status.ok()) return status;
-  const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value())};
+  const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value()), ahead_of(config.value())};
   guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
   return needs;
 }
