@@ -283,18 +283,17 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   remember(iteration, record);
   if (!config_.has_file_each()) return finish_in_series(iteration, record, provenance);
   const std::string& path = record.files[0].final_path;
-  const std::vector<XdmfDataset> datasets = XdmfFiles::datasets_of(*record.plan);
   if (config_.nodes_share_files()) {
-    xdmf_.note(path, datasets);
+    xdmf_.note(path, *record.plan);
     return finish_joint(config_, iteration, *record.plan);
   }
   Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   if (!ending.ok()) return ending.status();
   PublicationPlan plan = plan_to_publish(std::move(ending).value(), false);
   if (record.files.size() == 1) {
-    xdmf_.note(path, datasets);
+    xdmf_.note(path, *record.plan);
   } else {
-    xdmf_.add(plan, iteration, record.plan->time(iteration), path, datasets);
+    xdmf_.add(plan, iteration, record.plan->time(iteration), path, XdmfFiles::datasets_of(*record.plan));
   }
   return plan;
 }

@@ -35,8 +35,8 @@ bool XdmfFiles::begins(int64_t iteration) {
          (config_.format.xdmf == XdmfIterations::first && first_ == iteration);
 }
 
-void XdmfFiles::note(const std::string& path, const std::vector<XdmfDataset>& datasets) {
-  if (config_.format.xdmf != XdmfIterations::none) grids_.note(name_in(path), datasets);
+void XdmfFiles::note(const std::string& path, const IterationPlan& plan) {
+  if (config_.format.xdmf != XdmfIterations::none) grids_.note(name_in(path), datasets_of(plan));
 }
 
 // The XDMF file is written before anything has a name, since that may fail, and gets its name after the file to which

@@ -26,7 +26,7 @@ class XdmfFiles {
   // Notes that the iteration has begun. Returns true if it has an XDMF file; also if it begins again.
   bool begins(int64_t iteration);
   // Notes what is in the file at `path`, which has no XDMF file: later ones may refer to its coordinates.
-  void note(const std::string& path, const std::vector<XdmfDataset>& datasets);
+  void note(const std::string& path, const IterationPlan& plan);
   // Adds the steps that write and publish the XDMF file, number 1 of the plan, beside the file at `path`.
   void add(PublicationPlan& plan, int64_t iteration, double time, const std::string& path,
            const std::vector<XdmfDataset>& datasets);
