@@ -246,7 +246,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
   bool has_room() const { return server_->engine.room() >= 2 * FileGroup::kRequestsAtOnce; }
 
   void start() {
-    server_.emplace(*this, servers_++);
+    server_ = std::make_unique<Server>(*this, servers_++);
     server_->group.join(*this);
   }
 
@@ -255,7 +255,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
     dead_ = true;
     server_->storage.cut();
     while (!server_->engine.idle()) server_->engine.progress();
-    server_.reset();
+    past_.push_back(std::move(server_));
     dead_ = false;
   }
 
@@ -385,7 +385,8 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
   bool dead_ = false;
   bool told_ = false;
   bool closed_ = false;
-  std::optional<Server> server_;
+  std::unique_ptr<Server> server_;
+  std::vector<std::unique_ptr<Server>> past_;  // the disk may still end transfers of those that died
 };
 
 class JointRun {
