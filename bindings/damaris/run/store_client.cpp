@@ -48,9 +48,10 @@ StoreClient::~StoreClient() {
 int StoreClient::check(tailrace_status status, const char* what) { return damaris::check(client_, status, what); }
 
 // Tells tailrace the global shapes of all blocks. All nodes compute from them where the arrays lie.
-int StoreClient::tell_globals(int64_t iteration) {
-  if (!joint_ || placed_ == iteration) return DAMARIS_OK;
+StoreClient::Placed StoreClient::tell_globals(int64_t iteration) {
+  if (!joint_ || placed_ == iteration) return {};
   std::vector<tailrace_parameter> parameters;
+  std::vector<std::pair<Target*, std::vector<int64_t>>> sent;
   for (size_t index = 0; index < targets_.size(); ++index) {
     Target& target = targets_[index];
     BlockShape shape;
@@ -68,19 +69,24 @@ int StoreClient::tell_globals(int64_t iteration) {
       parameters.push_back({target.names.global[axis].c_str(), global[axis]});
       parameters.push_back({target.names.offset[axis].c_str(), 0});
     }
-    std::fill(target.sent.begin(), target.sent.end(), 0);
-    std::copy(global.begin(), global.end(), target.sent.begin() + rank);
+    std::vector<int64_t> now(target.sent.size(), 0);
+    std::copy(global.begin(), global.end(), now.begin() + rank);
+    sent.emplace_back(&target, std::move(now));
   }
+  tailrace_status status = TAILRACE_OK;
+  if (!parameters.empty()) status = tailrace_set_parameters(client_, parameters.data(), parameters.size());
+  const int code = check(status, "the dimensions of all blocks");
+  if (!carried_out(status)) return {code, true};
+  for (auto& [target, now] : sent) target->sent = std::move(now);
   placed_ = iteration;
-  if (parameters.empty()) return DAMARIS_OK;
-  return check(tailrace_set_parameters(client_, parameters.data(), parameters.size()),
-               "the dimensions of all blocks");
+  return {code, false};
 }
 
 // Tells tailrace the block's present numbers, if they have changed.
-int StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position,
-                       int64_t iteration) {
-  if (const int code = tell_globals(iteration); code != DAMARIS_OK) return code;
+StoreClient::Placed StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position,
+                                       int64_t iteration) {
+  const Placed told = tell_globals(iteration);
+  if (told.refused) return told;
   std::vector<int64_t> now(shape.inner.begin(), shape.inner.end());
   if (shared_) now.insert(now.end(), shape.global.begin(), shape.global.end());
   // Nothing is stored for scripts: the whole need not be large enough for the block.
@@ -89,7 +95,7 @@ int StoreClient::place(Target& target, const BlockShape& shape, const std::vecto
     whole = std::max(whole, position[axis] + now[axis]);
   }
   if (shared_ || positioned_) now.insert(now.end(), position.begin(), position.end());
-  if (now == target.sent) return DAMARIS_OK;
+  if (now == target.sent) return told;
   std::vector<const std::string*> names;
   for (const std::string& name : target.names.shape) names.push_back(&name);
   for (const std::string& name : target.names.global) {
@@ -100,7 +106,8 @@ int StoreClient::place(Target& target, const BlockShape& shape, const std::vecto
   for (size_t i = 0; i < now.size(); ++i) parameters.push_back({names[i]->c_str(), now[i]});
   const tailrace_status status = tailrace_set_parameters(client_, parameters.data(), parameters.size());
   if (carried_out(status)) target.sent = std::move(now);
-  return check(status, "the dimensions of a block");
+  const int code = check(status, "the dimensions of a block");
+  return {first_of(told.code, code), !carried_out(status)};
 }
 
 int StoreClient::copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
@@ -116,14 +123,13 @@ int StoreClient::copy_without_ghosts(const Target& target, const BlockShape& sha
 
 int StoreClient::write(size_t index, ClientBlock& block, int64_t iteration, const void* data) {
   Target& target = targets_[index];
-  const std::vector<int64_t> before = target.sent;
-  const int placed = place(target, block.shape(), block.position(), iteration);
-  if (placed != DAMARIS_OK && target.sent == before) return placed;  // refused: nothing has changed
+  const Placed placed = place(target, block.shape(), block.position(), iteration);
+  if (placed.refused) return placed.code;
   const BlockShape& shape = block.shape();
   if (shape.has_ghosts()) {
-    return first_of(placed, copy_without_ghosts(target, shape, block.element(), iteration, data));
+    return first_of(placed.code, copy_without_ghosts(target, shape, block.element(), iteration, data));
   }
-  return first_of(placed,
+  return first_of(placed.code,
                   check(tailrace_write(client_, target.names.name.c_str(), iteration, data), "damaris_write"));
 }
 
@@ -145,9 +151,8 @@ int StoreClient::alloc(size_t index, ClientBlock& block, int64_t iteration, void
     *memory = there->data;
     return DAMARIS_OK;
   }
-  const std::vector<int64_t> before = target.sent;
-  const int placed = place(target, block.shape(), block.position(), iteration);
-  if (placed != DAMARIS_OK && target.sent == before) return placed;
+  const Placed placed = place(target, block.shape(), block.position(), iteration);
+  if (placed.refused) return placed.code;
   Lent lent;
   lent.iteration = iteration;
   lent.shape = block.shape();
@@ -164,7 +169,7 @@ int StoreClient::alloc(size_t index, ClientBlock& block, int64_t iteration, void
   }
   *memory = lent.data;
   target.lent.push_back(std::move(lent));
-  return first_of(placed, code);
+  return first_of(placed.code, code);
 }
 
 int StoreClient::commit(size_t index, ClientBlock& block, int64_t iteration) {
@@ -173,9 +178,9 @@ int StoreClient::commit(size_t index, ClientBlock& block, int64_t iteration) {
   if (lent == nullptr || lent->committed) return DAMARIS_BLOCK_NOT_FOUND;
   lent->committed = true;
   if (lent->own) {
-    const int placed = place(target, lent->shape, block.position(), iteration);
-    if (placed != DAMARIS_OK) return placed;
-    return copy_without_ghosts(target, lent->shape, block.element(), iteration, lent->data);
+    const Placed placed = place(target, lent->shape, block.position(), iteration);
+    if (placed.refused) return placed.code;
+    return first_of(placed.code, copy_without_ghosts(target, lent->shape, block.element(), iteration, lent->data));
   }
   return check(tailrace_commit(client_, target.names.name.c_str(), iteration), "damaris_commit");
 }

@@ -48,8 +48,15 @@ class StoreClient {
     std::vector<Lent> lent;     // of iterations that are not cleared
   };
 
-  int place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position, int64_t iteration);
-  int tell_globals(int64_t iteration);
+  // The code to return; and true if tailrace has not taken the numbers, and the block cannot be written. A code
+  // without that is of an earlier failure.
+  struct Placed {
+    int code = 0;
+    bool refused = false;
+  };
+
+  Placed place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position, int64_t iteration);
+  Placed tell_globals(int64_t iteration);
   int copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
                           const void* data);
   int check(tailrace_status status, const char* what);
