@@ -41,10 +41,14 @@ inline int report(MPI_File handle, int error) {
   return error;
 }
 
-// Writes everything that is on its way, so that the MPI may go on. Returns the error that the call has to return.
+// Writes everything that is on its way, here and in other processes of the node, so that the MPI may go on. Returns
+// the error that the call has to return.
 inline int settle(MPI_File handle) {
   OpenFile* const file = find(handle);
-  return file != nullptr ? report(handle, file->drain()) : MPI_SUCCESS;
+  if (file == nullptr) return MPI_SUCCESS;
+  const int failed = file->drain();
+  file->wait_for_others();
+  return report(handle, failed);
 }
 
 // Returns the first error of two.

@@ -159,9 +159,10 @@ int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
 
 int MPI_File_sync(MPI_File handle) {
   GoingOn::instance().finish();
-  const int failed = settle(handle);
+  OpenFile* const file = find(handle);
+  const int failed = file != nullptr ? report(handle, file->drain()) : MPI_SUCCESS;
   const int error = TAILRACE_REAL(MPI_File_sync)(handle);
-  if (OpenFile* const file = find(handle)) file->refresh();
+  if (file != nullptr) file->refresh();
   return first_of(failed, error);
 }
 

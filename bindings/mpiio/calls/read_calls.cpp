@@ -40,7 +40,7 @@ OpenFile* reading(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype ty
   OpenFile* const file = find(handle);
   const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
   if (file == nullptr || (good && file->reads())) return file;
-  failed = report(handle, file->drain());
+  failed = settle(handle);
   return nullptr;
 }
 

@@ -1,6 +1,6 @@
-// Writes: carried where they can be. A write that is carried has ended, for MPI, when its memory may be used again:
-// others see its bytes after a sync or the close (MPI 3.1, §13.6.1). So no process waits for another one, and a
-// nonblocking write needs no progress, unless the processes exchange their data (open_file.hpp).
+// Writes: carried where they can be. A write that is carried has ended, for MPI, when its memory may be used again.
+// No process waits for another one unless both write the same bytes (pending.hpp), and a nonblocking write needs no
+// progress, unless the processes exchange their data (open_file.hpp).
 #include "mpiio/calls/call.hpp"
 #include "mpiio/calls/going_on.hpp"
 #include "mpiio/calls/pointer.hpp"
@@ -46,7 +46,7 @@ OpenFile* carrying(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype t
   OpenFile* const file = find(handle);
   const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
   if (file == nullptr || (good && file->carries())) return file;
-  failed = report(handle, file->drain());
+  failed = settle(handle);
   return nullptr;
 }
 

@@ -2,10 +2,13 @@
 
 #include "mpiio/files/failures.hpp"
 #include "mpiio/files/process.hpp"
+#include "mpiio/pending/pending.hpp"
 
 namespace tailrace::mpiio {
 
 void FileSink::write(std::span<const tailrace_extent> extents, std::span<const std::byte> bytes) {
+  Pending::instance().wait_for_others(key_, extents);
+  const Pending::HandingOver handing_over(key_, extents);
   note(carrier().iwrite(file_, extents, bytes.data(), tickets_));
 }
 

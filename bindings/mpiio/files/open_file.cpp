@@ -1,6 +1,7 @@
 #include "mpiio/files/open_file.hpp"
 
 #include <sched.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "mpiio/files/failures.hpp"
 #include "mpiio/files/memory_of_call.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
+#include "mpiio/pending/pending.hpp"
 
 namespace tailrace::mpiio {
 
@@ -26,7 +28,7 @@ const std::byte* bytes_at(const void* memory) { return static_cast<const std::by
 
 }  // namespace
 
-OpenFile::OpenFile(std::string path, Mode mode, MPI_Comm comm, MPI_Info hints) : mode_(mode), reads_(path) {
+OpenFile::OpenFile(std::string path, Mode mode, MPI_Comm comm, MPI_Info hints) : mode_(mode) {
   all_.path = std::move(path);
   all_.comm = comm;
   all_.choices = read_hints(hints, mpiio::choices());
@@ -38,12 +40,20 @@ OpenFile::~OpenFile() {
 }
 
 bool OpenFile::open() {
-  const bool could = !all_.path.empty() && carries_anything();
-  open_ = could && mode_.writes && carrier().open(all_.path, &all_.raw);
+  const bool could = !all_.path.empty() && carries_anything() && reads_.reader().open(all_.path) == 0;
+  all_.key = reads_.reader().key();
+  open_ = could && mode_.writes && carrier().open(all_.path, &all_.raw) && has_its_name();
   if (!agree(could && open_ == mode_.writes)) return false;
   all_.nodes = nodes_of(all_.comm);
   choose_aggregation();
   return true;
+}
+
+// Returns true if the path still leads to the file. All processes have opened it, but none has returned to the
+// program, so no process of the program has renamed it; who else has done that has been noticed.
+bool OpenFile::has_its_name() const {
+  struct stat found {};
+  return ::stat(all_.path.c_str(), &found) == 0 && FileKey{found.st_dev, found.st_ino} == all_.key;
 }
 
 void OpenFile::change_hints(MPI_Info hints) {
@@ -155,13 +165,14 @@ Outcome OpenFile::write_own(const MemoryData& data) {
 int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length) {
   std::vector<tailrace_extent> extents;
   data.find(begin, length, extents);
-  pending_.add(extents);
   const std::byte* from = data.plain(begin);
   if (from == nullptr) {
     packed_.resize(std::max<size_t>(packed_.size(), length));
     data.copy(begin, length, packed_.data());
     from = packed_.data();
   }
+  Pending::instance().wait_for_others(all_.key, extents);
+  const Pending::HandingOver handing_over(all_.key, extents);
   const Refusal refused = carrier().write(all_.raw, extents, from);
   return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
@@ -182,8 +193,7 @@ Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Data
   int error = MPI_SUCCESS;
   auto space = memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, error);
   MpiExchange exchange(all_.comm, number_++);
-  collective::CollectiveRead read({exchange, reads_.reader(), space}, space.contribution(), all_.nodes,
-                                  all_.choices.reads);
+  collective::CollectiveRead read({exchange, reads_, space}, space.contribution(), all_.nodes, all_.choices.reads);
   while (!read.has_ended()) {
     if (!read.progress()) sched_yield();
   }
@@ -192,7 +202,7 @@ Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Data
 }
 
 Outcome OpenFile::read_own(MemorySpace& space) {
-  const collective::Source::End end = reads_.read(space, pending_, all_.raw);
+  const collective::Source::End end = reads_.read(space, open_ ? std::optional(all_.raw) : std::nullopt);
   const int earlier = unreported_.exchange(MPI_SUCCESS);
   const int failed = take_failures(all_.path);
   if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return {earlier != MPI_SUCCESS ? earlier : failed, 0};
@@ -208,18 +218,13 @@ Outcome OpenFile::ended(const collective::Source::End& end) const {
 int OpenFile::drain() {
   const auto locked = lock();
   const int earlier = unreported_.exchange(MPI_SUCCESS);
-  const int error = write_pending();
-  return earlier != MPI_SUCCESS ? earlier : error;
+  const Refusal refused = Pending::instance().has(all_.key) ? Pending::instance().flush() : Refusal();
+  const int failed = take_failures(all_.path);
+  if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return earlier != MPI_SUCCESS ? earlier : failed;
+  return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
-int OpenFile::write_pending() {
-  if (!pending_.any()) return take_failures(all_.path);
-  const Refusal refused = carrier().flush();
-  pending_.clear();
-  const int error = take_failures(all_.path);
-  if (refused.status == TAILRACE_OK || error != MPI_SUCCESS) return error;
-  return report_failure(refused.message, refused.system_errno);
-}
+void OpenFile::wait_for_others() { Pending::instance().wait_for_others(all_.key); }
 
 void OpenFile::meet() const { TAILRACE_REAL(MPI_Barrier)(all_.comm); }
 

@@ -21,7 +21,6 @@
 
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/files/own_reads.hpp"
-#include "mpiio/files/pending_writes.hpp"
 #include "mpiio/files/process.hpp"
 #include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
@@ -91,10 +90,13 @@ class OpenFile {
   // fewer bytes if the file ends before. All processes call read_all() together.
   Outcome read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
   Outcome read_all(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
-  // Waits until everything is written. Returns the first failure of an earlier write as an error.
+  // Waits until everything is written that this process has on its way. Returns the first failure of an earlier write
+  // as an error.
   int drain();
+  // Waits until nothing of the file is on its way in other processes of the node.
+  void wait_for_others();
   // Lets later reads see what other nodes have written.
-  void refresh() { reads_.reader().forget(); }
+  void refresh() { reads_.reader().refresh(); }
   // Keeps an error that no call has returned, for the next one.
   void keep(int error) { unreported_ = error; }
   // Waits for all processes that have opened the file.
@@ -105,11 +107,11 @@ class OpenFile {
 
  private:
   bool agree(bool mine) const;
+  bool has_its_name() const;
   void choose_aggregation();
   std::vector<collective::Contribution> gather_two_copies();
   Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_own(const MemoryData& data);
-  int write_pending();
   int hand_over(const MemoryData& data, uint64_t begin, uint64_t length);
   Outcome read_own(MemorySpace& space);
   Outcome ended(const collective::Source::End& end) const;
@@ -132,7 +134,6 @@ class OpenFile {
 
   std::recursive_mutex mutex_;  // guards all below
   MPI_Offset position_ = 0;
-  PendingWrites pending_;
   OwnReads reads_;
   std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
 };

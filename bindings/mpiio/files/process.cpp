@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "mpiio/pending/pending.hpp"
+
 namespace tailrace::mpiio {
 namespace {
 
@@ -19,6 +21,7 @@ struct Process {
   process::ProcessClient client;
   Choices choices;
   bool carries = true;
+  bool keeps_order = true;
 };
 
 Process& instance() {
@@ -42,13 +45,18 @@ bool read_collective(const std::string& word, collective::Options& options) {
 }
 
 // Returns what is wrong with the settings; "" if nothing is.
-std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options) {
+std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options,
+                          bool& keeps_order) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
+    if (word == "relaxed") {
+      keeps_order = false;
+      continue;
+    }
     if (process::read_word(word, settings).value_or(read_collective(word, options))) continue;
     return "found '" + word +
            "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, key=FILE, "
-           "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER or summary";
+           "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER, relaxed or summary";
   }
   if (settings.forward.empty() == settings.key.empty()) return "";
   return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
@@ -58,7 +66,7 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
   settings.direct = true;  // programs write long runs, and sync them
-  const std::string wrong = read_settings(text != nullptr ? text : "", settings, choices.writes);
+  const std::string wrong = read_settings(text != nullptr ? text : "", settings, choices.writes, keeps_order);
   choices.reads = choices.writes;
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
   if (has_merger) choices.writes.large_piece = 4096;
@@ -68,7 +76,10 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
 
 void before_fork() { instance().client.before_fork(); }
 void after_fork_in_parent() { instance().client.after_fork_in_parent(); }
-void after_fork_in_child() { instance().client.after_fork_in_child(); }
+void after_fork_in_child() {
+  instance().client.after_fork_in_child();
+  Pending::forget_in_child();
+}
 
 }  // namespace
 
@@ -78,6 +89,8 @@ process::ProcessClient& carrier() {
 }
 
 bool carries_anything() { return instance().carries; }
+
+bool keeps_order() { return instance().keeps_order; }
 
 Choices choices() { return instance().choices; }
 

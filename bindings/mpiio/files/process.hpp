@@ -13,6 +13,8 @@ using Refusal = process::ProcessClient::Refusal;
 process::ProcessClient& carrier();
 // Returns false if the settings are wrong.
 bool carries_anything();
+// Returns true unless the settings ask for no more order between processes than MPI-IO promises: `relaxed`.
+bool keeps_order();
 // Returns the choices for accesses of all, which hints of a file change. Where a server or a forwarder merges what
 // the processes of a node hand over, they exchange only the smallest pieces.
 Choices choices();

@@ -19,6 +19,7 @@ class WriteOfAll {
   // The file, and the processes that have it open.
   struct File {
     tailrace_file raw{};
+    FileKey key;
     std::string path;
     MPI_Comm comm = MPI_COMM_NULL;
     std::vector<int> nodes;
@@ -28,7 +29,7 @@ class WriteOfAll {
   // `number`: of the write, among those of the file.
   WriteOfAll(const File& file, uint32_t number, MemoryData data)
       : data_(std::move(data)),
-        sink_(file.raw, file.path),
+        sink_(file.raw, file.key, file.path),
         exchange_(file.comm, number),
         write_({exchange_, sink_, data_}, data_.contribution(), file.nodes, file.choices.writes) {}
   WriteOfAll(const WriteOfAll&) = delete;

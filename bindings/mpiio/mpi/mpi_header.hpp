@@ -15,9 +15,11 @@
 #pragma weak ompi_message_null
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_mpi_comm_null
+#pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_datatype_null
 #pragma weak ompi_mpi_int
 #pragma weak ompi_mpi_longdbl_int
+#pragma weak ompi_mpi_op_max
 #pragma weak ompi_mpi_op_min
 #pragma weak ompi_mpi_short_int
 #pragma weak ompi_mpi_file_null

@@ -1,0 +1,23 @@
+// before_telling(): writes what is on its way before other nodes may hear of it.
+//
+// A process of this node waits for bytes that it touches (pending.hpp). One of another node cannot know of them. So
+// if the program runs on several nodes, call this before each call of MPI by which another process may learn that
+// this one has written something: a message, a collective call, an access of another process' memory.
+#pragma once
+
+#include <atomic>
+
+namespace tailrace::mpiio {
+
+// False once it is known that all processes of the program share a table of pending bytes, or that the program asks
+// for no more order than MPI-IO promises. Set in MPI_Init, before the program has threads that call MPI.
+inline std::atomic<bool> other_nodes_listen = true;
+
+// Writes what is on its way. Failures belong to the files.
+void write_before_telling();
+
+inline void before_telling() {
+  if (other_nodes_listen.load(std::memory_order_relaxed)) write_before_telling();
+}
+
+}  // namespace tailrace::mpiio
