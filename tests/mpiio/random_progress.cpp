@@ -290,6 +290,17 @@ void free_made(MPI_Comm& made) {
   if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
 }
 
+// MPICH 4.0 dies if the group of MPI_Comm_create_group is that of another communicator.
+void create_group(const Group& group, int tag, MPI_Comm& made) {
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group processes = MPI_GROUP_NULL;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_incl(all, group.all, group.members.data(), &processes);
+  MPI_Comm_create_group(MPI_COMM_WORLD, processes, tag, &made);
+  MPI_Group_free(&processes);
+  MPI_Group_free(&all);
+}
+
 void make_communicator(const Group& group, int form) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group processes = MPI_GROUP_NULL;
@@ -299,7 +310,7 @@ void make_communicator(const Group& group, int form) {
     case 0: MPI_Comm_dup(group.comm, &made); break;
     case 1: MPI_Comm_split(group.comm, group.mine % 2, 0, &made); break;
     case 2: MPI_Comm_create(group.comm, processes, &made); break;
-    case 3: MPI_Comm_create_group(MPI_COMM_WORLD, processes, form, &made); break;
+    case 3: create_group(group, form, made); break;
     case 4: MPI_Comm_split_type(group.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made); break;
     case 5: MPI_Comm_dup_with_info(group.comm, MPI_INFO_NULL, &made); break;
     case 6:
@@ -511,6 +522,7 @@ class Program {
     }
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves_[rank % 2].comm);
     self_.comm = MPI_COMM_SELF;
+    self_.members = {rank};
     for (Group* group : {&world_, &halves_[rank % 2], &self_}) {
       MPI_Comm_rank(group->comm, &group->mine);
       MPI_Comm_size(group->comm, &group->all);
