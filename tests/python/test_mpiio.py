@@ -84,6 +84,28 @@ def test_many_random_programs_write_equal_files(tmp_path, mpi, settings, runtime
         run_random_program(tmp_path, mpi, 3, seed, settings)
 
 
+# Each ends only if every call that waits makes progress of the writes of all that go on, and waits for nothing else.
+def run_random_progress(tmp_path, mpi, ranks, seed, settings):
+    print("seed", seed)
+    done = start(mpi, ranks, [program(mpi, "random_progress"), tmp_path / f"file{seed}", seed], settings)
+    assert done.returncode == 0 and done.stdout == "ended\n", done.stderr
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_calls_that_wait_make_progress(tmp_path, mpi, ranks):
+    for seed in (one_seed(), one_seed()):
+        run_random_progress(tmp_path, mpi, ranks, seed, "collective=two_phase aggregators=2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
+@pytest.mark.parametrize("place", ["thread", "core"])
+def test_many_calls_that_wait_make_progress(tmp_path, mpi, algorithm, place, runtime_directory):
+    first = one_seed()
+    for seed in range(first, first + 12):
+        run_random_progress(tmp_path, mpi, 2 + seed % 3, seed, f"place={place} collective={algorithm} aggregators=2")
+
+
 @pytest.mark.parametrize("module", ["mpi_f08", "mpi"])
 def test_fortran(tmp_path, monkeypatch, mpi, module):
     compiler = shutil.which(mpi.cc.replace("mpicc", "mpif90"))

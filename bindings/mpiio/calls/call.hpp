@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpiio/calls/going_on.hpp"
+#include "mpiio/calls/meeting.hpp"
 #include "mpiio/files/open_files.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
@@ -21,10 +22,10 @@
   }                                                                                  \
   TAILRACE_ALSO_PMPI(name)
 
-// Does it for calls that all processes make, and that may wait for one another: ends first the writes that go on.
+// Does it for calls that all processes make, and that may wait for one another.
 #define TAILRACE_SETTLE_ALL_FIRST(name, parameters, arguments)                       \
   extern "C" int MPI_##name parameters {                                             \
-    ::tailrace::mpiio::GoingOn::instance().finish();                                 \
+    ::tailrace::mpiio::meet_file(handle);                                            \
     const int failed = ::tailrace::mpiio::settle(handle);                            \
     return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
   }                                                                                  \

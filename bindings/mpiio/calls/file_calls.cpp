@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "mpiio/calls/call.hpp"
-#include "mpiio/calls/going_on.hpp"
 #include "mpiio/collective/hints.hpp"
 
 namespace tailrace::mpiio {
@@ -58,8 +57,11 @@ MPI_Offset end_of(MPI_File handle, const View& view) {
 
 using tailrace::mpiio::find;
 using tailrace::mpiio::first_of;
-using tailrace::mpiio::GoingOn;
+using tailrace::mpiio::forget_file;
+using tailrace::mpiio::meet;
+using tailrace::mpiio::meet_file;
 using tailrace::mpiio::name_of;
+using tailrace::mpiio::note_file;
 using tailrace::mpiio::OpenFile;
 using tailrace::mpiio::OpenFiles;
 using tailrace::mpiio::report;
@@ -68,8 +70,9 @@ using tailrace::mpiio::settle;
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
-  GoingOn::instance().finish();
+  meet(comm);
   const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
+  if (error == MPI_SUCCESS) note_file(*file, comm);
   if (error == MPI_SUCCESS && !tailrace::mpiio::is_hdf5(__builtin_return_address(0))) {
     tailrace::mpiio::remember(comm, name, mode, info, *file);
   }
@@ -78,20 +81,21 @@ int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_
 
 // A process that opens or reads the file after its close sees what all have written.
 int MPI_File_close(MPI_File* handle) {
-  GoingOn::instance().finish();
+  meet_file(*handle);
   int failed = MPI_SUCCESS;
   if (OpenFile* const file = find(*handle)) {
     failed = report(*handle, file->drain());
     file->meet();
     OpenFiles::instance().remove(*handle);
   }
+  forget_file(*handle);
   const int error = TAILRACE_REAL(MPI_File_close)(handle);
   return first_of(failed, error);
 }
 
 int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                       const char* representation, MPI_Info info) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   const int error = TAILRACE_REAL(MPI_File_set_view)(handle, displacement, etype, filetype, representation, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) {
@@ -101,7 +105,7 @@ int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype ety
 }
 
 int MPI_File_set_info(MPI_File handle, MPI_Info info) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   const int error = TAILRACE_REAL(MPI_File_set_info)(handle, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) file->change_hints(info);
@@ -119,7 +123,7 @@ int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
 }
 
 int MPI_File_set_atomicity(MPI_File handle, int flag) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   const int failed = settle(handle);
   if (OpenFile* const file = find(handle)) file->set_atomic(flag != 0);
   const int error = TAILRACE_REAL(MPI_File_set_atomicity)(handle, flag);
@@ -152,13 +156,14 @@ int MPI_File_get_position(MPI_File handle, MPI_Offset* position) {
 }
 
 int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
+  meet_file(handle);
   const int failed = whence == MPI_SEEK_END ? settle(handle) : MPI_SUCCESS;
   const int error = TAILRACE_REAL(MPI_File_seek_shared)(handle, offset, whence);
   return first_of(failed, error);
 }
 
 int MPI_File_sync(MPI_File handle) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   OpenFile* const file = find(handle);
   const int failed = file != nullptr ? report(handle, file->drain()) : MPI_SUCCESS;
   const int error = TAILRACE_REAL(MPI_File_sync)(handle);

@@ -1,7 +1,6 @@
 // Reads. Blocking ones are made here, where the view is known. The MPI makes the others, and everything with the
 // shared file pointer, when what is on its way has been written.
 #include "mpiio/calls/call.hpp"
-#include "mpiio/calls/going_on.hpp"
 #include "mpiio/calls/pointer.hpp"
 
 namespace tailrace::mpiio {
@@ -64,7 +63,7 @@ TAILRACE_ALSO_PMPI(File_read_at);
 
 extern "C" int MPI_File_read_at_all(MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type,
                                     MPI_Status* s) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   int failed = MPI_SUCCESS;
   OpenFile* const file = reading(handle, at, n, type, failed);
   if (file != nullptr) return finish(read_at(together, handle, *file, at, to, n, type), s);
@@ -83,7 +82,7 @@ extern "C" int MPI_File_read(MPI_File handle, void* to, int n, MPI_Datatype type
 TAILRACE_ALSO_PMPI(File_read);
 
 extern "C" int MPI_File_read_all(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   int failed = MPI_SUCCESS;
   OpenFile* const file = reading(handle, 0, n, type, failed);
   if (file != nullptr) return finish(read_next(together, handle, *file, to, n, type), s);
@@ -96,9 +95,9 @@ TAILRACE_ALSO_PMPI(File_read_all);
 TAILRACE_SETTLE_FIRST(File_iread_at,
                       (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
                       (handle, at, to, n, type, r));
-TAILRACE_SETTLE_ALL_FIRST(File_iread_at_all,
-                          (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
-                          (handle, at, to, n, type, r));
+TAILRACE_SETTLE_FIRST(File_iread_at_all,
+                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
+                      (handle, at, to, n, type, r));
 TAILRACE_SETTLE_ALL_FIRST(File_read_at_all_begin,
                           (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type),
                           (handle, at, to, n, type));
@@ -109,13 +108,12 @@ extern "C" int MPI_File_iread(MPI_File handle, void* to, int n, MPI_Datatype typ
 TAILRACE_ALSO_PMPI(File_iread);
 
 extern "C" int MPI_File_iread_all(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r) {
-  GoingOn::instance().finish();
   return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_File_iread_all)(handle, to, n, type, r); });
 }
 TAILRACE_ALSO_PMPI(File_iread_all);
 
 extern "C" int MPI_File_read_all_begin(MPI_File handle, void* to, int n, MPI_Datatype type) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_File_read_all_begin)(handle, to, n, type); });
 }
 TAILRACE_ALSO_PMPI(File_read_all_begin);

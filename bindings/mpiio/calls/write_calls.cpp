@@ -16,7 +16,6 @@ Begun alone(OpenFile& file, uint64_t begin, const void* memory, int64_t count, M
 }
 
 Begun together(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
-  GoingOn::instance().finish();
   return {file.write_all(begin, memory, count, type)};
 }
 
@@ -62,13 +61,14 @@ int request(MPI_File handle, Begun begun, MPI_Request* out) {
 }
 
 int begin_split(OpenFile& file, Begun begun) {
+  if (begun.going_on != nullptr) GoingOn::instance().add(begun.going_on);
   file.split = std::move(begun);
   return file.split->outcome.error;
 }
 
 int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
   if (begun.going_on != nullptr) {
-    GoingOn::instance().finish();
+    GoingOn::instance().finish(*begun.going_on);
     begun.outcome = finish(*begun.going_on);
   }
   report(handle, begun.outcome.error);
@@ -89,24 +89,28 @@ using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside al
   }                                                                                       \
   TAILRACE_ALSO_PMPI(name)
 
+// Does it for a call in which the processes may wait for one another.
+#define TAILRACE_CARRY_ALL(name, parameters, offset, carried, otherwise) \
+  TAILRACE_CARRY(name, parameters, offset, (meet_file(handle), carried), (meet_file(handle), otherwise))
+
 TAILRACE_CARRY(File_write_at,
                (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
                finish(write_at(alone, handle, *file, at, from, n, type), s),
                TAILRACE_REAL(MPI_File_write_at)(handle, at, from, n, type, s));
-TAILRACE_CARRY(File_write_at_all,
-               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
-               finish(write_at(together, handle, *file, at, from, n, type), s),
-               TAILRACE_REAL(MPI_File_write_at_all)(handle, at, from, n, type, s));
+TAILRACE_CARRY_ALL(File_write_at_all,
+                   (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
+                   finish(write_at(together, handle, *file, at, from, n, type), s),
+                   TAILRACE_REAL(MPI_File_write_at_all)(handle, at, from, n, type, s));
 TAILRACE_CARRY(File_write, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
                finish(write_next(alone, handle, *file, from, n, type), s),
                at_pointer(handle, s, [=](MPI_Status* told) {
                  return TAILRACE_REAL(MPI_File_write)(handle, from, n, type, told);
                }));
-TAILRACE_CARRY(File_write_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
-               finish(write_next(together, handle, *file, from, n, type), s),
-               at_pointer(handle, s, [=](MPI_Status* told) {
-                 return TAILRACE_REAL(MPI_File_write_all)(handle, from, n, type, told);
-               }));
+TAILRACE_CARRY_ALL(File_write_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
+                   finish(write_next(together, handle, *file, from, n, type), s),
+                   at_pointer(handle, s, [=](MPI_Status* told) {
+                     return TAILRACE_REAL(MPI_File_write_all)(handle, from, n, type, told);
+                   }));
 TAILRACE_CARRY(File_iwrite_at,
                (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
                request(handle, write_at(alone, handle, *file, at, from, n, type), r),
@@ -125,11 +129,13 @@ TAILRACE_CARRY(File_iwrite_all, (MPI_File handle, const void* from, int n, MPI_D
                             [=] { return TAILRACE_REAL(MPI_File_iwrite_all)(handle, from, n, type, r); }));
 TAILRACE_CARRY(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type),
                at, begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
-               TAILRACE_REAL(MPI_File_write_at_all_begin)(handle, at, from, n, type));
+               (meet_file(handle), TAILRACE_REAL(MPI_File_write_at_all_begin)(handle, at, from, n, type)));
 TAILRACE_CARRY(File_write_all_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type), 0,
                begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
-               from_pointer(handle, n, type,
-                            [=] { return TAILRACE_REAL(MPI_File_write_all_begin)(handle, from, n, type); }));
+               from_pointer(handle, n, type, [=] {
+                 meet_file(handle);
+                 return TAILRACE_REAL(MPI_File_write_all_begin)(handle, from, n, type);
+               }));
 
 // Defines the end of a write that has begun.
 #define TAILRACE_END_SPLIT(name)                                                     \

@@ -37,7 +37,7 @@ struct Outcome {
 // A write that has begun. The memory must not change while it is going on.
 struct Begun {
   Outcome outcome;
-  std::unique_ptr<WriteOfAll> going_on = nullptr;  // null: it has ended
+  std::shared_ptr<WriteOfAll> going_on = nullptr;  // null: it has ended
 
   uint64_t bytes() const { return going_on != nullptr ? going_on->data().bytes() : outcome.bytes; }
 };

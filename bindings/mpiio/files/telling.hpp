@@ -10,8 +10,11 @@
 namespace tailrace::mpiio {
 
 // False once it is known that all processes of the program share a table of pending bytes, or that the program asks
-// for no more order than MPI-IO promises. Set in MPI_Init, before the program has threads that call MPI.
+// for no more order than MPI-IO promises. Set by look_who_listens(), before the program has threads that call MPI.
 inline std::atomic<bool> other_nodes_listen = true;
+
+// Finds out whether all processes of the program are on one node. All call it, when MPI has begun.
+void look_who_listens();
 
 // Writes what is on its way. Failures belong to the files.
 void write_before_telling();
@@ -19,5 +22,3 @@ void write_before_telling();
 inline void before_telling() {
   if (other_nodes_listen.load(std::memory_order_relaxed)) write_before_telling();
 }
-
-}  // namespace tailrace::mpiio

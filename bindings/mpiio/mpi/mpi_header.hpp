@@ -14,6 +14,9 @@
 #pragma weak ompi_mpi_uint64_t
 #pragma weak ompi_message_null
 #pragma weak ompi_mpi_info_null
+#pragma weak ompi_mpi_group_null
+#pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_packed
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_datatype_null

@@ -1,7 +1,7 @@
-// MPI_Init: finds out whether all processes of the program are on one node (telling.hpp).
-#include "mpiio/calls/call.hpp"
-#include "mpiio/files/process.hpp"
 #include "mpiio/files/telling.hpp"
+
+#include "mpiio/files/process.hpp"
+#include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/pending/pending.hpp"
 
 namespace tailrace::mpiio {
@@ -16,34 +16,15 @@ bool are_on_several_nodes() {
   return error != MPI_SUCCESS || largest[0] != ~largest[1];
 }
 
+}  // namespace
+
 void look_who_listens() {
   const bool several = carries_anything() && keeps_order() && are_on_several_nodes();
   other_nodes_listen.store(several, std::memory_order_relaxed);
 }
-
-}  // namespace
 
 void write_before_telling() {
   if (Pending::has_any()) (void)Pending::instance().flush();
 }
 
 }  // namespace tailrace::mpiio
-
-extern "C" {
-
-int MPI_Init(int* count, char*** words) {
-  const int error = TAILRACE_REAL(MPI_Init)(count, words);
-  if (error == MPI_SUCCESS) tailrace::mpiio::look_who_listens();
-  return error;
-}
-
-int MPI_Init_thread(int* count, char*** words, int required, int* provided) {
-  const int error = TAILRACE_REAL(MPI_Init_thread)(count, words, required, provided);
-  if (error == MPI_SUCCESS) tailrace::mpiio::look_who_listens();
-  return error;
-}
-
-}  // extern "C"
-
-TAILRACE_ALSO_PMPI(Init);
-TAILRACE_ALSO_PMPI(Init_thread);
