@@ -48,13 +48,14 @@ def one_seed():
     return random.randrange(1 << 30)
 
 
-def run_random_program(tmp_path, mpi, ranks, seed, settings):
-    """Runs it with tailrace and without: what it reads, and its files, are equal. Returns what tailrace printed."""
+def run_random_program(tmp_path, mpi, ranks, seed, settings, words=None):
+    """Runs it with tailrace and without: what it reads, and its files, are equal. Returns what tailrace printed.
+    `words`: how to start it with tailrace, if not by its name."""
     print("seed", seed)
     plain, carried = tmp_path / f"plain{seed}", tmp_path / f"carried{seed}"
     without = start(mpi, ranks, [program(mpi), plain, seed])
     assert without.returncode == 0, without.stderr
-    done = start(mpi, ranks, [program(mpi), carried, seed], settings)
+    done = start(mpi, ranks, [*(words or [program(mpi)]), carried, seed], settings)
     assert done.returncode == 0, done.stderr
     assert done.stdout == without.stdout and "read " in done.stdout  # a hash of all that it has read
     for file in ("", ".other"):
@@ -73,6 +74,13 @@ def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runti
 @pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
 def test_random_programs_write_equal_files_through_aggregators(tmp_path, mpi, algorithm):
     run_random_program(tmp_path, mpi, 3, one_seed(), f"collective={algorithm} aggregators=2")
+
+
+def test_a_plugin_with_an_mpi_of_its_own(tmp_path, mpi):
+    """The symbols of its MPI are in no global scope (RTLD_LOCAL)."""
+    plugin = [BUILD / "tests/mpiio/mpiio_loader", BUILD / f"tests/mpiio/libmpiio_random_plugin_{mpi.name}.so"]
+    printed = run_random_program(tmp_path, mpi, 2, one_seed(), "summary", plugin)
+    assert printed.count("writes of MPI-IO data") == 2, printed
 
 
 @pytest.mark.slow
