@@ -92,6 +92,13 @@ def test_many_random_programs_write_equal_files(tmp_path, mpi, settings, runtime
         run_random_program(tmp_path, mpi, 3, seed, settings)
 
 
+def test_types_with_large_counts(tmp_path, mpi):
+    seed = one_seed()
+    print("seed", seed)
+    done = start(mpi, 1, [program(mpi, "large_types"), tmp_path / "file", seed], "")
+    assert done.returncode == 0 and done.stdout == "", done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("module", ["mpi_f08", "mpi"])
 def test_fortran(tmp_path, monkeypatch, mpi, module):
     compiler = shutil.which(mpi.cc.replace("mpicc", "mpif90"))
