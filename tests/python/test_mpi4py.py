@@ -1,4 +1,5 @@
-"""Programs with mpi4py under each MPI of the machine: tailrace.open with a communicator, and tailrace.mpi."""
+"""Programs with mpi4py under each MPI of the machine: tailrace.open with a communicator, tailrace.mpi, and MPI-IO that
+the preloaded library carries."""
 
 import os
 import re
@@ -8,6 +9,7 @@ import sys
 import h5py
 import numpy as np
 import pytest
+from tailrace.cli import run as run_command
 
 pytest.importorskip("mpi4py")
 pytestmark = pytest.mark.usefixtures("runtime_directory")
@@ -97,6 +99,23 @@ except tailrace.Error:
     assert MPI.COMM_WORLD.rank == 1
 """
 
+MPIIO = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+part = np.arange(1000.0) + 1000 * comm.rank
+assert comm.allreduce(comm.rank) == comm.size * (comm.size - 1) // 2
+file = MPI.File.Open(comm, "whole", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(8 * 1000 * comm.rank, MPI.DOUBLE)
+file.Write_at_all(0, part[:500])
+file.Seek(500)
+file.Write(part[500:])
+got = np.empty(1000)
+file.Read_at(0, got)
+assert np.array_equal(got, part)
+file.Close()
+"""
+
 
 def with_common_name(folder):
     """Returns a search path for libraries on which MPICH has its common name."""
@@ -107,8 +126,8 @@ def with_common_name(folder):
     return f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}"
 
 
-def run(mpi, processes, program, directory):
-    environment = {**os.environ, "MPI4PY_MPIABI": mpi.name}
+def run(mpi, processes, program, directory, **variables):
+    environment = {**os.environ, "MPI4PY_MPIABI": mpi.name, **variables}
     if mpi.name == "mpich":
         environment["LD_LIBRARY_PATH"] = with_common_name(directory / "libraries")
     result = subprocess.run(mpi.start(processes, sys.executable, "-c", program), cwd=directory, env=environment,
@@ -148,3 +167,20 @@ def test_a_server_needs_no_file(mpi, tmp_path):
 
 def test_failures_reach_the_ranks_that_they_concern(mpi, tmp_path):
     run(mpi, 2, FAIL, tmp_path)
+
+
+def test_mpiio_is_carried(mpi, tmp_path):
+    """Python loads the MPI for itself, so its symbols are in no global scope."""
+    library = run_command.PRELOADED / f"libtailrace_mpiio_{mpi.name}.so"
+    if not library.is_file():
+        pytest.skip(f"there is no {library.name}")
+    done = run(mpi, 2, MPIIO, tmp_path, LD_PRELOAD=str(library), TAILRACE_MPIIO="summary", OMPI_MCA_sharedfp="^sm")
+    assert done.stderr.count("2 writes of MPI-IO data") == 2, done.stderr
+    np.testing.assert_array_equal(np.fromfile(tmp_path / "whole"), np.arange(2000))
+
+
+def test_no_file_of_mpiio_is_used(mpi, tmp_path):
+    library = run_command.PRELOADED / f"libtailrace_mpiio_{mpi.name}.so"
+    if not library.is_file():
+        pytest.skip(f"there is no {library.name}")
+    run(mpi, 2, "from mpi4py import MPI; assert MPI.COMM_WORLD.allreduce(1) == 2", tmp_path, LD_PRELOAD=str(library))

@@ -48,13 +48,14 @@ def one_seed():
     return random.randrange(1 << 30)
 
 
-def run_random_program(tmp_path, mpi, ranks, seed, settings):
-    """Runs it with tailrace and without: what it reads, and its files, are equal. Returns what tailrace printed."""
+def run_random_program(tmp_path, mpi, ranks, seed, settings, words=None):
+    """Runs it with tailrace and without: what it reads, and its files, are equal. Returns what tailrace printed.
+    `words`: how to start it with tailrace, if not by its name."""
     print("seed", seed)
     plain, carried = tmp_path / f"plain{seed}", tmp_path / f"carried{seed}"
     without = start(mpi, ranks, [program(mpi), plain, seed])
     assert without.returncode == 0, without.stderr
-    done = start(mpi, ranks, [program(mpi), carried, seed], settings)
+    done = start(mpi, ranks, [*(words or [program(mpi)]), carried, seed], settings)
     assert done.returncode == 0, done.stderr
     assert done.stdout == without.stdout and "read " in done.stdout  # a hash of all that it has read
     for file in ("", ".other"):
@@ -73,6 +74,13 @@ def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runti
 @pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
 def test_random_programs_write_equal_files_through_aggregators(tmp_path, mpi, algorithm):
     run_random_program(tmp_path, mpi, 3, one_seed(), f"collective={algorithm} aggregators=2")
+
+
+def test_a_plugin_with_an_mpi_of_its_own(tmp_path, mpi):
+    """The symbols of its MPI are in no global scope (RTLD_LOCAL)."""
+    plugin = [BUILD / "tests/mpiio/mpiio_loader", BUILD / f"tests/mpiio/libmpiio_random_plugin_{mpi.name}.so"]
+    printed = run_random_program(tmp_path, mpi, 2, one_seed(), "summary", plugin)
+    assert printed.count("writes of MPI-IO data") == 2, printed
 
 
 @pytest.mark.slow
@@ -104,6 +112,13 @@ def test_many_calls_that_wait_make_progress(tmp_path, mpi, algorithm, place, run
     first = one_seed()
     for seed in range(first, first + 12):
         run_random_progress(tmp_path, mpi, 2 + seed % 3, seed, f"place={place} collective={algorithm} aggregators=2")
+
+
+def test_types_with_large_counts(tmp_path, mpi):
+    seed = one_seed()
+    print("seed", seed)
+    done = start(mpi, 1, [program(mpi, "large_types"), tmp_path / "file", seed], "")
+    assert done.returncode == 0 and done.stdout == "", done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("module", ["mpi_f08", "mpi"])

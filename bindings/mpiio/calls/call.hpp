@@ -14,9 +14,20 @@
 #define TAILRACE_ALSO_PMPI(name) \
   extern "C" decltype(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")))
 
+// Begins the definition of a function of MPI, which the MPI's header need not declare.
+#define TAILRACE_FUNCTION extern "C" __attribute__((visibility("default"))) int
+
+// Defines both forms of a function by `define`(name, parameters, …): MPI_<name>, whose count `n` is an int, and
+// MPI_<name>_c of MPI 4, whose count is an MPI_Count. `before` and `behind` are the other parameters. A program may
+// run with a later MPI than the one whose header is here, so both are always there.
+#define TAILRACE_BOTH_COUNTS(define, name, before, behind, ...)                   \
+  define(name, (TAILRACE_LIST before, int n, TAILRACE_LIST behind), __VA_ARGS__); \
+  define(name##_c, (TAILRACE_LIST before, MPI_Count n, TAILRACE_LIST behind), __VA_ARGS__)
+#define TAILRACE_LIST(...) __VA_ARGS__
+
 // Defines MPI_<name>: it writes what is on its way, and calls the MPI's own.
 #define TAILRACE_SETTLE_FIRST(name, parameters, arguments)                           \
-  extern "C" int MPI_##name parameters {                                             \
+  TAILRACE_FUNCTION MPI_##name parameters {                                          \
     const int failed = ::tailrace::mpiio::settle(handle);                            \
     return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
   }                                                                                  \
@@ -24,12 +35,33 @@
 
 // Does it for calls that all processes make, and that may wait for one another.
 #define TAILRACE_SETTLE_ALL_FIRST(name, parameters, arguments)                       \
+<<<<<<< HEAD
   extern "C" int MPI_##name parameters {                                             \
     ::tailrace::mpiio::meet_file(handle);                                            \
+=======
+  TAILRACE_FUNCTION MPI_##name parameters {                                          \
+    ::tailrace::mpiio::GoingOn::instance().finish();                                 \
+>>>>>>> mpicalls
     const int failed = ::tailrace::mpiio::settle(handle);                            \
     return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
   }                                                                                  \
   TAILRACE_ALSO_PMPI(name)
+
+// Defines MPI_<name>, a write or a read: if `can` says that it is made here, it returns `here`, which uses `file`;
+// else `otherwise`, which calls the MPI's own as real(…).
+#define TAILRACE_CARRY(name, parameters, can, offset, here, otherwise)                                 \
+  TAILRACE_FUNCTION MPI_##name parameters {                                                            \
+    int failed = MPI_SUCCESS;                                                                          \
+    if (OpenFile* const file = file_for(handle, &OpenFile::can, offset, n, type, failed)) return here; \
+    const auto real = [](auto... arguments) { return TAILRACE_REAL(MPI_##name)(arguments...); };       \
+    return first_of(failed, otherwise);                                                                \
+  }                                                                                                    \
+  TAILRACE_ALSO_PMPI(name)
+
+// Defines it for a call in which the processes may wait for one another: ends first the writes that go on.
+#define TAILRACE_CARRY_ALL(name, parameters, can, offset, here, otherwise)            \
+  TAILRACE_CARRY(name, parameters, can, offset, (GoingOn::instance().finish(), here), \
+                 (GoingOn::instance().finish(), otherwise))
 
 namespace tailrace::mpiio {
 
@@ -50,6 +82,17 @@ inline int settle(MPI_File handle) {
   const int failed = file->drain();
   file->wait_for_others();
   return report(handle, failed);
+}
+
+// Returns the file of a write or a read if `can` says that it is made here. If the MPI has to make it, or to refuse
+// it, writes first what is on its way.
+inline OpenFile* file_for(MPI_File handle, bool (OpenFile::*can)() const, MPI_Offset offset, MPI_Count count,
+                          MPI_Datatype type, int& failed) {
+  OpenFile* const file = find(handle);
+  const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
+  if (file == nullptr || (good && (file->*can)())) return file;
+  failed = settle(handle);
+  return nullptr;
 }
 
 // Returns the first error of two.

@@ -28,7 +28,7 @@ int at_pointer(MPI_File handle, MPI_Status* status, Make make) {
 
 // Does it for a call that only begins: it moves the pointer by as much as it asks for.
 template <class Make>
-int from_pointer(MPI_File handle, int count, MPI_Datatype type, Make make) {
+int from_pointer(MPI_File handle, MPI_Count count, MPI_Datatype type, Make make) {
   const int failed = settle(handle);
   OpenFile* const file = find(handle);
   if (file == nullptr || !file->has_pointer()) return first_of(failed, make());

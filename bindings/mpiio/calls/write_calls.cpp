@@ -24,7 +24,7 @@ Begun together_later(OpenFile& file, uint64_t begin, const void* memory, int64_t
 }
 
 // Writes at an explicit offset, in elementary types of the view.
-Begun write_at(Write write, MPI_File handle, OpenFile& file, MPI_Offset offset, const void* memory, int count,
+Begun write_at(Write write, MPI_File handle, OpenFile& file, MPI_Offset offset, const void* memory, MPI_Count count,
                MPI_Datatype type) {
   Begun begun = write(file, static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type);
   report(handle, begun.outcome.error);
@@ -32,13 +32,15 @@ Begun write_at(Write write, MPI_File handle, OpenFile& file, MPI_Offset offset, 
 }
 
 // Writes at the individual file pointer, and moves it.
-Begun write_next(Write write, MPI_File handle, OpenFile& file, const void* memory, int count, MPI_Datatype type) {
+Begun write_next(Write write, MPI_File handle, OpenFile& file, const void* memory, MPI_Count count,
+                 MPI_Datatype type) {
   const auto locked = file.lock();
   Begun begun = write_at(write, handle, file, file.position(), memory, count, type);
   file.set_position(file.position() + static_cast<MPI_Offset>(begun.bytes() / file.view().etype()));
   return begun;
 }
 
+<<<<<<< HEAD
 // Returns the file if the write is carried. If the MPI has to make it, or to refuse it, writes first what is on its
 // way.
 OpenFile* carrying(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype type, int& failed) {
@@ -49,6 +51,8 @@ OpenFile* carrying(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype t
   return nullptr;
 }
 
+=======
+>>>>>>> mpicalls
 // ---- the forms of a write, each with the end of a call that is carried ----------------------------------------
 
 int finish(const Begun& begun, MPI_Status* status) {
@@ -80,15 +84,13 @@ int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
 
 using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
 
-// Defines MPI_<name>: it returns `carried`, which uses `file`, if the write is carried; else `otherwise`, by the MPI.
-#define TAILRACE_CARRY(name, parameters, offset, carried, otherwise)                      \
-  extern "C" int MPI_##name parameters {                                                  \
-    int failed = MPI_SUCCESS;                                                             \
-    if (OpenFile* const file = carrying(handle, offset, n, type, failed)) return carried; \
-    return first_of(failed, otherwise);                                                   \
-  }                                                                                       \
-  TAILRACE_ALSO_PMPI(name)
+// Defines both forms of a write; WRITE_ALL: of one in which the processes may wait for one another.
+#define TAILRACE_WRITE(name, before, behind, offset, here, otherwise) \
+  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY, name, before, behind, carries, offset, here, otherwise)
+#define TAILRACE_WRITE_ALL(name, before, behind, offset, here, otherwise) \
+  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, carries, offset, here, otherwise)
 
+<<<<<<< HEAD
 // Does it for a call in which the processes may wait for one another.
 #define TAILRACE_CARRY_ALL(name, parameters, offset, carried, otherwise) \
   TAILRACE_CARRY(name, parameters, offset, (meet_file(handle), carried), (meet_file(handle), otherwise))
@@ -113,18 +115,34 @@ TAILRACE_CARRY_ALL(File_write_all, (MPI_File handle, const void* from, int n, MP
                    }));
 TAILRACE_CARRY(File_iwrite_at,
                (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
+=======
+TAILRACE_WRITE(File_write_at, (MPI_File handle, MPI_Offset at, const void* from), (MPI_Datatype type, MPI_Status* s),
+               at, finish(write_at(alone, handle, *file, at, from, n, type), s), real(handle, at, from, n, type, s));
+TAILRACE_WRITE_ALL(File_write_at_all, (MPI_File handle, MPI_Offset at, const void* from),
+                   (MPI_Datatype type, MPI_Status* s), at,
+                   finish(write_at(together, handle, *file, at, from, n, type), s),
+                   real(handle, at, from, n, type, s));
+TAILRACE_WRITE(File_write, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Status* s), 0,
+               finish(write_next(alone, handle, *file, from, n, type), s),
+               at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, from, n, type, told); }));
+TAILRACE_WRITE_ALL(File_write_all, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Status* s), 0,
+                   finish(write_next(together, handle, *file, from, n, type), s),
+                   at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, from, n, type, told); }));
+TAILRACE_WRITE(File_iwrite_at, (MPI_File handle, MPI_Offset at, const void* from),
+               (MPI_Datatype type, MPI_Request* r), at,
+>>>>>>> mpicalls
                request(handle, write_at(alone, handle, *file, at, from, n, type), r),
-               TAILRACE_REAL(MPI_File_iwrite_at)(handle, at, from, n, type, r));
-TAILRACE_CARRY(File_iwrite_at_all,
-               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
+               real(handle, at, from, n, type, r));
+TAILRACE_WRITE(File_iwrite_at_all, (MPI_File handle, MPI_Offset at, const void* from),
+               (MPI_Datatype type, MPI_Request* r), at,
                request(handle, write_at(together_later, handle, *file, at, from, n, type), r),
-               TAILRACE_REAL(MPI_File_iwrite_at_all)(handle, at, from, n, type, r));
-TAILRACE_CARRY(File_iwrite, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r), 0,
+               real(handle, at, from, n, type, r));
+TAILRACE_WRITE(File_iwrite, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
                request(handle, write_next(alone, handle, *file, from, n, type), r),
-               from_pointer(handle, n, type,
-                            [=] { return TAILRACE_REAL(MPI_File_iwrite)(handle, from, n, type, r); }));
-TAILRACE_CARRY(File_iwrite_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r), 0,
+               from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
+TAILRACE_WRITE(File_iwrite_all, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
                request(handle, write_next(together_later, handle, *file, from, n, type), r),
+<<<<<<< HEAD
                from_pointer(handle, n, type,
                             [=] { return TAILRACE_REAL(MPI_File_iwrite_all)(handle, from, n, type, r); }));
 TAILRACE_CARRY(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type),
@@ -136,6 +154,15 @@ TAILRACE_CARRY(File_write_all_begin, (MPI_File handle, const void* from, int n, 
                  meet_file(handle);
                  return TAILRACE_REAL(MPI_File_write_all_begin)(handle, from, n, type);
                }));
+=======
+               from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
+TAILRACE_WRITE(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from), (MPI_Datatype type), at,
+               begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
+               real(handle, at, from, n, type));
+TAILRACE_WRITE(File_write_all_begin, (MPI_File handle, const void* from), (MPI_Datatype type), 0,
+               begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
+               from_pointer(handle, n, type, [=] { return real(handle, from, n, type); }));
+>>>>>>> mpicalls
 
 // Defines the end of a write that has begun.
 #define TAILRACE_END_SPLIT(name)                                                     \

@@ -8,23 +8,17 @@
 #include <mpi.h>
 #pragma GCC visibility pop
 
-// Open MPI's constants are addresses of objects, which a process without MPI lacks.
+// Open MPI's constants are addresses of its objects. A process may load Open MPI late, or not at all, so the library
+// refers to none of them, but finds each when it first needs it.
 #ifdef OPEN_MPI
-#pragma weak ompi_mpi_byte
-#pragma weak ompi_mpi_uint64_t
-#pragma weak ompi_message_null
-#pragma weak ompi_mpi_info_null
-#pragma weak ompi_mpi_group_null
-#pragma weak ompi_mpi_comm_world
-#pragma weak ompi_mpi_packed
-#pragma weak ompi_mpi_comm_null
-#pragma weak ompi_mpi_comm_world
-#pragma weak ompi_mpi_datatype_null
-#pragma weak ompi_mpi_int
-#pragma weak ompi_mpi_longdbl_int
-#pragma weak ompi_mpi_op_max
-#pragma weak ompi_mpi_op_min
-#pragma weak ompi_mpi_short_int
-#pragma weak ompi_mpi_file_null
-#pragma weak ompi_request_null
+namespace tailrace::mpiio {
+// Returns the address of the MPI's object of that name; null if no MPI is loaded.
+void* mpi_object(const char* name);
+}  // namespace tailrace::mpiio
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, object)                                 \
+  ([] {                                                                      \
+    static void* const its_address = ::tailrace::mpiio::mpi_object(#object); \
+    return static_cast<type>(its_address);                                   \
+  }())
 #endif

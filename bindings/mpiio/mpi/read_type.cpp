@@ -9,46 +9,112 @@
 namespace tailrace::mpiio {
 namespace {
 
-// Types of Fortran with a precision (MPI 3.1, §17.1.9) are predefined, too.
-bool is_named(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+// The functions of MPI 4 describe types with large counts, too, and fail for none.
+using GetEnvelope = int (*)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
+using GetContents = int (*)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*, MPI_Aint*, MPI_Count*,
+                            MPI_Datatype*);
+
+GetEnvelope large_envelope() {
+  static const auto found = reinterpret_cast<GetEnvelope>(find_next("MPI_Type_get_envelope_c"));
+  return found;
 }
 
-// How a type was constructed (MPI 3.1, §4.1.13).
-struct Contents {
+// How many arguments of each kind a type was constructed from, and by which constructor (MPI 4.0, §5.1.13).
+struct Envelope {
+  MPI_Count integers = 0;
+  MPI_Count addresses = 0;
+  MPI_Count counts = 0;
+  MPI_Count types = 0;
   int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
 
-  explicit Contents(MPI_Datatype type) {
+  explicit Envelope(MPI_Datatype type) {
+    if (const GetEnvelope large = large_envelope()) {
+      large(type, &integers, &addresses, &counts, &types, &combiner);
+      return;
+    }
     int i = 0;
     int a = 0;
     int t = 0;
     TAILRACE_REAL(MPI_Type_get_envelope)(type, &i, &a, &t, &combiner);
-    if (combiner == MPI_COMBINER_NAMED) return;
-    integers.resize(static_cast<size_t>(i) + 1);
-    addresses.resize(static_cast<size_t>(a) + 1);
-    types.resize(static_cast<size_t>(t) + 1);
-    TAILRACE_REAL(MPI_Type_get_contents)(type, i, a, t, integers.data(), addresses.data(), types.data());
-    types.resize(static_cast<size_t>(t));
+    integers = i;
+    addresses = a;
+    types = t;
   }
+
+  // Types of Fortran with a precision (MPI 3.1, §17.1.9) are predefined, too.
+  bool is_named() const {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+  }
+};
+
+// The arguments that a type was constructed from, in the form of constructors without large counts.
+class Contents {
+ public:
+  explicit Contents(MPI_Datatype type) : Contents(type, Envelope(type)) {}
   ~Contents() {
-    for (MPI_Datatype& type : types) {
-      int i = 0;
-      int a = 0;
-      int t = 0;
-      int of = MPI_COMBINER_NAMED;
-      TAILRACE_REAL(MPI_Type_get_envelope)(type, &i, &a, &t, &of);
-      if (!is_named(of)) TAILRACE_REAL(MPI_Type_free)(&type);
+    for (MPI_Datatype& type : types_) {
+      if (!Envelope(type).is_named()) TAILRACE_REAL(MPI_Type_free)(&type);
     }
   }
   Contents(const Contents&) = delete;
   Contents& operator=(const Contents&) = delete;
 
-  int64_t integer(size_t index) const { return integers[index]; }
-  int64_t address(size_t index) const { return static_cast<int64_t>(addresses[index]); }
+  int combiner() const { return combiner_; }
+  bool is_named() const { return named_; }
+  const std::vector<MPI_Datatype>& types() const { return types_; }
+  bool has_integers() const { return !integers_.empty(); }
+  int64_t integer(size_t index) const { return integers_[index]; }
+  int64_t address(size_t index) const { return addresses_[index]; }
+
+ private:
+  using Numbers = std::vector<int64_t>;
+
+  Contents(MPI_Datatype type, const Envelope& envelope) : combiner_(envelope.combiner), named_(envelope.is_named()) {
+    if (named_) return;
+    // No list is empty, since MPIs may look at the first element.
+    std::vector<int> integers(static_cast<size_t>(envelope.integers) + 1);
+    std::vector<MPI_Aint> addresses(static_cast<size_t>(envelope.addresses) + 1);
+    std::vector<MPI_Count> counts(static_cast<size_t>(envelope.counts) + 1);
+    types_.resize(static_cast<size_t>(envelope.types) + 1);
+    if (large_envelope() != nullptr) {
+      static const auto large = reinterpret_cast<GetContents>(next_function("MPI_Type_get_contents_c"));
+      large(type, envelope.integers, envelope.addresses, envelope.counts, envelope.types, integers.data(),
+            addresses.data(), counts.data(), types_.data());
+    } else {
+      TAILRACE_REAL(MPI_Type_get_contents)
+      (type, static_cast<int>(envelope.integers), static_cast<int>(envelope.addresses),
+       static_cast<int>(envelope.types), integers.data(), addresses.data(), types_.data());
+    }
+    types_.pop_back();
+    integers_.assign(integers.begin(), integers.end() - 1);
+    addresses_.assign(addresses.begin(), addresses.end() - 1);
+    if (envelope.counts > 0) place(Numbers(counts.begin(), counts.end() - 1));
+  }
+
+  // Puts the large counts where the constructor without them has its arguments. Displacements in bytes are among
+  // them.
+  void place(const Numbers& counts) {
+    switch (combiner_) {
+      case MPI_COMBINER_SUBARRAY: integers_.insert(integers_.begin() + 1, counts.begin(), counts.end()); break;
+      case MPI_COMBINER_DARRAY: integers_.insert(integers_.begin() + 3, counts.begin(), counts.end()); break;
+      case MPI_COMBINER_HVECTOR:
+      case MPI_COMBINER_HINDEXED_BLOCK: place(counts, 2); break;
+      case MPI_COMBINER_HINDEXED:
+      case MPI_COMBINER_STRUCT: place(counts, 1 + counts[0]); break;
+      default: integers_ = counts;
+    }
+  }
+  void place(const Numbers& counts, int64_t integers) {
+    integers_.assign(counts.begin(), counts.begin() + integers);
+    addresses_.assign(counts.begin() + integers, counts.end());
+  }
+
+  int combiner_;
+  bool named_;
+  Numbers integers_;
+  Numbers addresses_;
+  std::vector<MPI_Datatype> types_;
 };
 
 void set_bounds(MPI_Datatype type, TypeTree& tree) {
@@ -176,8 +242,8 @@ std::vector<TypePart> vector_of(TypePointer child, int64_t repeats, int64_t leng
 
 // The parts of a type with one child.
 std::vector<TypePart> parts_of(const Contents& of, const TypePointer& child, bool& known) {
-  const auto count = static_cast<size_t>(of.integers.size() > 1 ? of.integer(0) : 0);
-  switch (of.combiner) {
+  const auto count = static_cast<size_t>(of.has_integers() ? of.integer(0) : 0);
+  switch (of.combiner()) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED: return {one(child, 0, 1)};
     case MPI_COMBINER_CONTIGUOUS: return {one(child, 0, of.integer(0))};
@@ -207,13 +273,13 @@ std::vector<TypePart> parts_of(const Contents& of, const TypePointer& child, boo
 
 TypePointer read_type(MPI_Datatype type) {
   const Contents of(type);
-  if (is_named(of.combiner)) return predefined(type);
+  if (of.is_named()) return predefined(type);
   auto tree = std::make_shared<TypeTree>();
   set_bounds(type, *tree);
   std::vector<TypePointer> children;
-  for (const MPI_Datatype child : of.types) children.push_back(read_type(child));
+  for (const MPI_Datatype child : of.types()) children.push_back(read_type(child));
   if (std::find(children.begin(), children.end(), nullptr) != children.end()) return nullptr;
-  if (of.combiner == MPI_COMBINER_STRUCT) {
+  if (of.combiner() == MPI_COMBINER_STRUCT) {
     for (size_t i = 0; i < children.size(); ++i) {
       tree->parts.push_back(one(children[i], of.address(i), of.integer(1 + i)));
     }
@@ -225,12 +291,7 @@ TypePointer read_type(MPI_Datatype type) {
 }
 
 bool is_predefined(MPI_Datatype type, uint64_t& size) {
-  int i = 0;
-  int a = 0;
-  int t = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  TAILRACE_REAL(MPI_Type_get_envelope)(type, &i, &a, &t, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) return false;
+  if (Envelope(type).combiner != MPI_COMBINER_NAMED) return false;
   int bytes = 0;
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;

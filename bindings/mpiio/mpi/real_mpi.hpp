@@ -9,6 +9,8 @@
 
 namespace tailrace::mpiio {
 
+// Returns the next function of that name; null if there is none.
+void* find_next(const char* name);
 // Returns the next function of that name; ends the process if there is none.
 void* next_function(const char* name);
 
