@@ -332,7 +332,7 @@ void File::look_what_is_written() {
   if (written_.empty()) return pending_.clear();
   send_small();
   mark_ = carrier().mark();
-  if (mark_) before_mark_ = std::exchange(written_, {});
+  before_mark_ = std::exchange(written_, {});
 }
 
 void File::leave_to_parent() {
