@@ -11,6 +11,7 @@
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/data/parallel.hpp"
 #include "hdf5_vol/data/prefetch_dataset.hpp"
+#include "hdf5_vol/data/unlinked.hpp"
 #include "hdf5_vol/files/request.hpp"
 #include "hdf5_vol/files/small_carried.hpp"
 #include "hdf5_vol/host/inquiry.hpp"
@@ -119,9 +120,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   dataset.is_usual = dcpl == host.dataset_creation;
   if (form.stays_small()) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
-  if (name == nullptr && dataset.dataset != nullptr && dataset.dataset->passes_alone()) {
-    dataset.dataset->file()->has_unlinked = true;
-  }
+  if (name == nullptr) note_unlinked(object, where->obj_type);
   return made;
 }
 

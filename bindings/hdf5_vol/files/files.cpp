@@ -58,7 +58,10 @@ void end_process() {
 }  // namespace
 
 File::~File() {
-  if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) SmallCarried::forget();
+  if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) {
+    SmallCarried::forget();
+    unlinked_.store(false, std::memory_order_relaxed);
+  }
   if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
   for (const std::shared_ptr<File>& other : kept_) --other->objects;
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -77,7 +80,7 @@ bool File::hide() {
     forget_pending();
     if (carrier().has_failed(path_)) spoil("some of its data could not be written");
   }
-  const bool is_on_its_way = state_ == State::open && !pending_.empty();
+  const bool is_on_its_way = state_ == State::open && pending();
   if ((!is_on_its_way && spoilt_.empty()) || !has_its_name()) return false;
   const std::string hidden = hidden_name_of(path_);
   hidden_ = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, hidden.c_str(), RENAME_NOREPLACE) == 0;
@@ -298,7 +301,7 @@ void File::drain() {
   sieves_.forget();
   hand_over();
   little_ = few_ = 0;
-  if (pending_.empty()) return;
+  if (!pending()) return;
   const Refusal flushed = carrier().flush();
   if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);
   forget_pending();

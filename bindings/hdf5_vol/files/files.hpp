@@ -33,6 +33,7 @@ class File {
   File(const Host& host, std::string path, bool parallel) : host_(host), path_(std::move(path)), parallel_(parallel) {
     (void)::stat(path_.c_str(), &identity_);
     count_.fetch_add(1, std::memory_order_relaxed);
+    made_.fetch_add(1, std::memory_order_relaxed);
     if (parallel_) parallel_count_.fetch_add(1, std::memory_order_relaxed);
   }
   ~File();
@@ -42,6 +43,12 @@ class File {
   // Returns true if the process has any.
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
   static bool any_parallel() { return parallel_count_.load(std::memory_order_relaxed) > 0; }
+  // Notes that an object may have no link: then HDF5 frees its space, and that of all to which only it leads, when
+  // its last identifier is closed.
+  static void note_unlinked() { unlinked_.store(true, std::memory_order_relaxed); }
+  static bool may_have_unlinked() { return unlinked_.load(std::memory_order_relaxed); }
+  // Returns how many files have been made so far.
+  static uint64_t made() { return made_.load(std::memory_order_relaxed); }
 
   const Host& host() const { return host_; }
   // Returns the path when it was opened: absolute, without symbolic links.
@@ -128,7 +135,8 @@ class File {
   void forget_ahead(uint64_t dataset) { sieves_.forget(dataset); }
   // Hands over the writes that were held back. Failures are reported later.
   void send_small();
-  // Returns true if some bytes of that dataset may not have reached the file yet.
+  // Returns true if some bytes may not have reached the file yet: any, or some of that dataset.
+  bool pending() const { return !pending_.empty(); }
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
   // Returns true if some of these bytes may not have reached the file yet. May also return true for bytes between
   // such, and for a moment longer.
@@ -145,9 +153,11 @@ class File {
  private:
   enum class State { unopened, open, refused, left_alone };
 
-  // Number of files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
+  // Of the files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
   static inline std::atomic<int> count_ = 0;
   static inline std::atomic<int> parallel_count_ = 0;
+  static inline std::atomic<uint64_t> made_ = 0;
+  static inline std::atomic<bool> unlinked_ = false;
 
   void hand_over_seal(const Seal& seal);
   bool on_their_way(const tailrace_extent& bytes) const;
