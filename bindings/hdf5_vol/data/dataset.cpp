@@ -49,7 +49,7 @@ std::shared_ptr<Dataset> Dataset::look_at(const Object& object, Which which) {
   Host& host = object.host;
   std::shared_ptr<Dataset> dataset(new Dataset(host));
   if (!File::any()) {
-    dataset->changes_ = true;
+    dataset->files_then_ = File::made();
     return dataset;
   }
   // Asked for the creation properties of any other, HDF5 would convert the fill value, and keep what our properties
@@ -60,6 +60,7 @@ std::shared_ptr<Dataset> Dataset::look_at(const Object& object, Which which) {
   }
   const H5O_info2_t identity = identity_of(object.host, object.under, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(host, identity.fileno);
+  if (file == nullptr) dataset->files_then_ = File::made();
   if (!object.is_usual) {
     dataset->look_at_layout(object, file, identity.token, which);
   } else if (file != nullptr) {

@@ -120,6 +120,12 @@ void File::hand_over_seal(const Seal& seal) {
   Process::instance().detached().left(path_, ticket);
 }
 
+bool File::is_behind(int descriptor) const {
+  struct stat now {};
+  return descriptor >= 0 && ::fstat(descriptor, &now) == 0 && now.st_dev == identity_.st_dev &&
+         now.st_ino == identity_.st_ino;
+}
+
 bool File::has_its_name() const {
   struct stat now {};
   if (::stat(path_.c_str(), &now) != 0 || now.st_dev != identity_.st_dev || now.st_ino != identity_.st_ino) {
@@ -229,10 +235,8 @@ uint64_t File::read_ahead(const tailrace_extent& bytes, std::byte* to) {
 
 // By a descriptor of its own, as HDF5 closes that of the file when it likes.
 bool File::open_to_read_ahead() {
-  struct stat now {};
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool is_it = descriptor_ >= 0 && ::fstat(descriptor_, &now) == 0 && now.st_dev == identity_.st_dev &&
-                     now.st_ino == identity_.st_ino;
+  const bool is_it = is_behind(descriptor_);
   if (!is_it && descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   reads_ahead_ = is_it;
   return is_it;

@@ -84,6 +84,8 @@ class File {
   bool hide();
   void show();
   bool is_hidden() const { return hidden_; }
+  // Returns true if the descriptor is of this file.
+  bool is_behind(int descriptor) const;
   // Call it when HDF5 has closed the file. Gives the file its name without its seal, and the seal when all data are
   // written, if nothing has failed.
   void leave();
