@@ -115,8 +115,8 @@ bool is_open_as_asked(const Host& host, const char* name, void* under, unsigned 
 
 // Wraps a file that was opened for writing. A file of several processes is remembered even without a path: this
 // process still has to do itself what it cannot carry. `fcpl`: the list that the file was created by;
-// H5I_INVALID_HID: it existed.
-void* remember(Host& host, void* under, const std::string& name, bool parallel, hid_t fcpl) {
+// H5I_INVALID_HID: it existed. `fapl`: the program's access properties.
+void* remember(Host& host, void* under, const std::string& name, bool parallel, hid_t fcpl, hid_t fapl) {
   void* const pointer = wrap(host, under);
   if (pointer == nullptr) return nullptr;
   char path[PATH_MAX] = "";
@@ -125,7 +125,7 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel, 
   Object& object = object_at(pointer);
   object.file = make_file(host, number_of(host, under), known ? path : "", parallel);
   object.file->userblock = fcpl > 0 ? userblock_in(host, fcpl) : userblock_of(host, under);
-  ++object.file->opens;
+  if (object.file->opens++ == 0) object.file->cache = ChunkCache::of_file(host, fapl);
   return pointer;
 }
 
@@ -207,7 +207,7 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
                              : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
   const hid_t made_by = create ? fcpl : H5I_INVALID_HID;
   if (under != nullptr && carried && !create && !parallel) carried = is_open_as_asked(*host, name, under, flags);
-  void* const pointer = carried ? remember(*host, under, name, parallel, made_by) : wrap(*host, under);
+  void* const pointer = carried ? remember(*host, under, name, parallel, made_by, fapl) : wrap(*host, under);
   host->opens_together |= parallel;
   if (pointer == nullptr && !create) explain(*host, name);
   if (pointer != nullptr && Process::instance().detaches()) note_detached(object_at(pointer), create);

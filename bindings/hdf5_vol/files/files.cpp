@@ -269,10 +269,19 @@ std::vector<std::string> File::take_failures() {
   return all;
 }
 
-std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
+File::Token File::key_of(const H5O_token_t& token) {
   Token key;
   std::copy(std::begin(token.__data), std::end(token.__data), key.begin());
-  std::shared_ptr<ChunkQueue>& queue = queues_[key];
+  return key;
+}
+
+const ChunkCache* File::cache_of(const H5O_token_t& token) const {
+  const auto found = caches_.find(key_of(token));
+  return found != caches_.end() ? &found->second : nullptr;
+}
+
+std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
+  std::shared_ptr<ChunkQueue>& queue = queues_[key_of(token)];
   if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, path_);
   return queue;
 }

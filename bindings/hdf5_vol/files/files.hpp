@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hdf5_vol/files/chunk_queue.hpp"
+#include "hdf5_vol/host/chunk_cache.hpp"
 #include "hdf5_vol/host/host.hpp"
 #include "hdf5_vol/process/process.hpp"
 #include "hdf5_vol/process/seal.hpp"
@@ -65,6 +66,9 @@ class File {
   // Bytes before HDF5's own. Versions of HDF5 differ in whether chunk addresses include them.
   uint64_t userblock = 0;
 
+  // The chunk cache of datasets that have none of their own, as the program has set it.
+  ChunkCache cache;
+
   // How often the program has changed the extent of one of its datasets.
   uint64_t resized = 0;
 
@@ -101,7 +105,9 @@ class File {
   // has been renamed.
   bool ready();
   // Returns true if the file's data are known not to be carried.
-  bool is_refused() const { return state_ == State::refused || state_ == State::left_alone; }
+  bool is_refused() const { return state_ == State::refused || is_left_alone(); }
+  // Returns true after leave_alone() and leave_to_parent().
+  bool is_left_alone() const { return state_ == State::left_alone; }
   // Returns the chunks that are being filtered for the dataset with that token; the first call makes the queue.
   std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
   // Gives HDF5 the filtered chunks of all datasets.
@@ -133,6 +139,13 @@ class File {
   // Returns `bytes` of a dataset as a read would, if they have been read ahead, or are now, because this read follows
   // the one before; else null. They stay until the next call.
   const std::byte* find_ahead(const tailrace_extent& dataset, const tailrace_extent& bytes);
+  // Leaves the dataset that begins at `dataset` to HDF5 from now on; nothing of it may be on its way.
+  void show(uint64_t dataset) { shown_.insert(dataset); }
+  bool is_shown(uint64_t dataset) const { return !shown_.empty() && shown_.contains(dataset); }
+  // Keeps the chunk cache that the program has set for the dataset with that token, but the connector has switched
+  // off. cache_of() returns null if there is none.
+  void keep_cache(const H5O_token_t& token, const ChunkCache& of) { caches_[key_of(token)] = of; }
+  const ChunkCache* cache_of(const H5O_token_t& token) const;
   // Forgets what was read ahead of that dataset: before its space may be used for another.
   void forget_ahead(uint64_t dataset) { sieves_.forget(dataset); }
   // Hands over the writes that were held back. Failures are reported later.
@@ -172,6 +185,7 @@ class File {
   bool open_to_read_ahead();
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
+  static Token key_of(const H5O_token_t& token);
 
   // Returns true if `path` leads to this file. For a writer, it must also lead to no other file that had the name
   // before.
@@ -186,6 +200,8 @@ class File {
   struct stat identity_ {};  // the file's; all zero: unknown
   const bool parallel_;
   std::map<Token, std::shared_ptr<ChunkQueue>> queues_;
+  std::map<Token, ChunkCache> caches_;
+  std::unordered_set<uint64_t> shown_;  // where the datasets begin that are left to HDF5
   State state_ = State::unopened;
   tailrace_file raw_{};
   std::vector<std::string> failures_;  // of fills and chunks
