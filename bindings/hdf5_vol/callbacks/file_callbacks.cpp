@@ -17,6 +17,7 @@
 #include "hdf5_vol/files/prefetch_file.hpp"
 #include "hdf5_vol/host/errors.hpp"
 #include "hdf5_vol/host/identifier.hpp"
+#include "hdf5_vol/host/wheel_filters.hpp"
 #include "hdf5_vol/process/detached.hpp"
 #include "hdf5_vol/process/prefetcher.hpp"
 #include "hdf5_vol/process/process.hpp"
@@ -195,6 +196,7 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
     push_error(*host, create ? "H5Fcreate" : "H5Fopen", why);
     return nullptr;
   }
+  find_wheel_filters(*host);
   List access(*host, fapl);
   if (!use_native(*host, access) || !admit(*host, name, create)) return nullptr;
   const bool parallel = is_parallel(*host, fapl);
