@@ -2,6 +2,8 @@
 // of all files that come through that door.
 //
 // The client opens when the first bytes are to be carried, so programs without any pay nothing. Any thread may call.
+//
+// ProcessClient has more than 35 functions: it passes on each verb of a raw file under one lock.
 #pragma once
 
 #include <tailrace/tailrace.h>

@@ -142,7 +142,7 @@ Result<uint64_t> FileTransfer::write(File of, std::span<const tailrace_extent> e
 bool FileTransfer::can_borrow(File of, std::span<const tailrace_extent> extents) const {
   constexpr uint64_t kLongest = std::numeric_limits<uint32_t>::max();
   return link_.reaches_client() && extents.size() == 1 && extents[0].length > 0 && extents[0].length <= kLongest &&
-         !files_.is_read(of.key);
+         !own_.is_read(of.key);
 }
 
 // Sends one extent from where it is; returns the ticket.
@@ -220,7 +220,7 @@ void FileTransfer::copy(File of, const Batch& batch, const std::byte* data, uint
     verb.at = {to, batch.extents[0].offset, block.index, static_cast<uint32_t>(batch.bytes), verb.bytes.handed};
   }
   verb.ticket = ticket;
-  copied_.push_back({verb, files_.is_read(of.key) ? batch.extents : std::vector<Extent>(), batch.bytes, bytes});
+  copied_.push_back({verb, own_.is_read(of.key) ? batch.extents : std::vector<Extent>(), batch.bytes, bytes});
 }
 
 Status FileTransfer::send_copied(File of) {
@@ -269,7 +269,7 @@ Status FileTransfer::read(File of, std::span<const tailrace_extent> extents, voi
 // Reads from the memory of pending writes; returns true if they have all the bytes. It does not know writes before
 // the first read of a file, so that programs that do not read pay nothing.
 bool FileTransfer::read_own(File of, const Batch& batch, std::byte* data) {
-  if (!reads_own_ || of.key == OwnFiles::kUnknown) return false;
+  if (!reads_own_ || of.key == OwnWrites::kUnknown) return false;
   const bool found = own_.read(of.key, batch.extents, data, [this](uint32_t block, uint64_t sequence) {
     return link_.is_pending(block, sequence);
   });
@@ -277,7 +277,7 @@ bool FileTransfer::read_own(File of, const Batch& batch, std::byte* data) {
     book_.counts(of.record).served.add(batch.bytes);
     served_ += batch.bytes;
   }
-  files_.set_read(of.key);
+  own_.set_read(of.key);
   return found;
 }
 

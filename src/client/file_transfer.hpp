@@ -18,7 +18,6 @@
 #include "client/client_memory.hpp"
 #include "client/client_meter.hpp"
 #include "client/file_book.hpp"
-#include "client/own_files.hpp"
 #include "client/own_writes.hpp"
 #include "client/server_link.hpp"
 #include "model/request.hpp"
@@ -34,7 +33,7 @@ class FileTransfer {
   struct File {
     uint32_t number = 0;
     uint32_t record = 0;
-    uint32_t key = OwnFiles::kUnknown;
+    uint32_t key = OwnWrites::kUnknown;
   };
   enum class Way { copied, copied_with_ticket, borrowed };
 
@@ -53,10 +52,8 @@ class FileTransfer {
   // Reads a checked list, and waits for it.
   Status read(File of, std::span<const tailrace_extent> extents, void* data);
   // Notes that a file was opened; returns its key. closed() notes that its close has ended.
-  uint32_t opened(FileIdentity identity) { return files_.opened(identity); }
-  void closed(uint32_t key) {
-    if (files_.closed(key)) own_.forget(key);
-  }
+  uint32_t opened(FileIdentity identity) { return own_.opened(identity); }
+  void closed(uint32_t key) { own_.closed(key); }
 
   // Returns the bytes of reads that the memory of pending writes served, without the server.
   uint64_t served() const { return served_; }
@@ -94,8 +91,7 @@ class FileTransfer {
   FileBook& book_;
   std::vector<Extent> list_;    // of the verb being made; its memory is reused
   std::vector<Copied> copied_;  // not sent yet; empty between calls
-  OwnFiles files_;
-  OwnWrites own_;  // by key, for files that have been read since they were opened
+  OwnWrites own_;               // by key, for files that have been read since they were opened
   uint64_t served_ = 0;
 };
 

@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "model/file_identity.hpp"
-#include "model/stripe_map.hpp"
+#include "model/stored_file.hpp"
 
 namespace tailrace::impl {
 

@@ -22,6 +22,7 @@
 #include "hdf5_vol/process/prefetcher.hpp"
 #include "hdf5_vol/process/process.hpp"
 #include "hdf5_vol/process/seal.hpp"
+#include "process_client/hdf5_opens.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -205,8 +206,11 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
   const bool plain = (writes || prefetch > 0) && can_be_carried(*host, name, fapl, flags);
   bool carried = plain && writes;
   if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
-  void* const under = create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
-                             : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
+  void* const under = [&] {
+    const process::Hdf5Opens opens;
+    return create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
+                  : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
+  }();
   const hid_t made_by = create ? fcpl : H5I_INVALID_HID;
   if (under != nullptr && carried && !create && !parallel) carried = is_open_as_asked(*host, name, under, flags);
   void* const pointer = carried ? remember(*host, under, name, parallel, made_by, fapl) : wrap(*host, under);

@@ -35,13 +35,8 @@
 
 // Does it for calls that all processes make, and that may wait for one another.
 #define TAILRACE_SETTLE_ALL_FIRST(name, parameters, arguments)                       \
-<<<<<<< HEAD
-  extern "C" int MPI_##name parameters {                                             \
-    ::tailrace::mpiio::meet_file(handle);                                            \
-=======
   TAILRACE_FUNCTION MPI_##name parameters {                                          \
-    ::tailrace::mpiio::GoingOn::instance().finish();                                 \
->>>>>>> mpicalls
+    ::tailrace::mpiio::meet_file(handle);                                            \
     const int failed = ::tailrace::mpiio::settle(handle);                            \
     return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
   }                                                                                  \
@@ -58,10 +53,9 @@
   }                                                                                                    \
   TAILRACE_ALSO_PMPI(name)
 
-// Defines it for a call in which the processes may wait for one another: ends first the writes that go on.
-#define TAILRACE_CARRY_ALL(name, parameters, can, offset, here, otherwise)            \
-  TAILRACE_CARRY(name, parameters, can, offset, (GoingOn::instance().finish(), here), \
-                 (GoingOn::instance().finish(), otherwise))
+// Defines it for a call in which the processes may wait for one another.
+#define TAILRACE_CARRY_ALL(name, parameters, can, offset, here, otherwise) \
+  TAILRACE_CARRY(name, parameters, can, offset, (meet_file(handle), here), (meet_file(handle), otherwise))
 
 namespace tailrace::mpiio {
 

@@ -1,5 +1,4 @@
 // Calls that concern a file as a whole: the MPI carries them out, before or after what is on its way is written.
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <climits>
@@ -24,14 +23,8 @@ std::string path_of(const char* name) {
   return ::stat(path, &found) == 0 && S_ISREG(found.st_mode) ? path : "";
 }
 
-// Returns true if the function at `caller` belongs to the HDF5 library. Its processes write the same bytes one after
-// the other, with a barrier between and no sync, which MPI-IO does not promise to order. The HDF5 connector carries
-// its data.
-bool is_hdf5(const void* caller) {
-  Dl_info found;
-  return dladdr(caller, &found) != 0 && found.dli_fname != nullptr &&
-         std::strstr(found.dli_fname, "libhdf5") != nullptr;
-}
+// How many calls of the connector for HDF5, in which HDF5 may open files, this thread is in.
+thread_local int hdf5_opens = 0;
 
 // Remembers a file that the MPI has opened. Either all processes carry it, or none: they have called together, with
 // one mode.
@@ -40,7 +33,7 @@ void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_Fil
   const OpenFile::Mode accesses{(mode & MPI_MODE_WRONLY) == 0, (mode & MPI_MODE_RDONLY) == 0};
   MPI_Comm own = comm;
   if (TAILRACE_REAL(MPI_Comm_dup)(comm, &own) != MPI_SUCCESS) return;
-  auto file = std::make_unique<OpenFile>(path_of(name), accesses, own, hints);
+  auto file = std::make_unique<OpenFile>(hdf5_opens == 0 ? path_of(name) : "", accesses, own, hints);
   if (file->open()) OpenFiles::instance().add(handle, std::move(file));
 }
 
@@ -69,13 +62,15 @@ using tailrace::mpiio::settle;
 
 extern "C" {
 
+__attribute__((visibility("default"))) void tailrace_mpiio_hdf5_opens(int change) {
+  tailrace::mpiio::hdf5_opens += change;
+}
+
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   meet(comm);
   const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
   if (error == MPI_SUCCESS) note_file(*file, comm);
-  if (error == MPI_SUCCESS && !tailrace::mpiio::is_hdf5(__builtin_return_address(0))) {
-    tailrace::mpiio::remember(comm, name, mode, info, *file);
-  }
+  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, info, *file);
   return error;
 }
 

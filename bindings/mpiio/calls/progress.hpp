@@ -5,7 +5,7 @@
 #include "mpiio/calls/call.hpp"
 #include "mpiio/calls/going_on.hpp"
 #include "mpiio/calls/meeting.hpp"
-#include "mpiio/files/process.hpp"
+#include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 

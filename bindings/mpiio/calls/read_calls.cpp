@@ -33,19 +33,6 @@ Outcome read_next(Read read, MPI_File handle, OpenFile& file, void* memory, MPI_
   return outcome;
 }
 
-<<<<<<< HEAD
-// Returns the file if the read is made here. If the MPI has to make it, or to refuse it, writes first what is on its
-// way.
-OpenFile* reading(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype type, int& failed) {
-  OpenFile* const file = find(handle);
-  const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
-  if (file == nullptr || (good && file->reads())) return file;
-  failed = settle(handle);
-  return nullptr;
-}
-
-=======
->>>>>>> mpicalls
 int finish(const Outcome& outcome, MPI_Status* status) {
   set_status(status, outcome.bytes);
   return outcome.error;
@@ -62,17 +49,6 @@ using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside al
 #define TAILRACE_READ_ALL(name, before, behind, offset, here, otherwise) \
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, reads, offset, here, otherwise)
 
-<<<<<<< HEAD
-extern "C" int MPI_File_read_at_all(MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type,
-                                    MPI_Status* s) {
-  meet_file(handle);
-  int failed = MPI_SUCCESS;
-  OpenFile* const file = reading(handle, at, n, type, failed);
-  if (file != nullptr) return finish(read_at(together, handle, *file, at, to, n, type), s);
-  return first_of(failed, TAILRACE_REAL(MPI_File_read_at_all)(handle, at, to, n, type, s));
-}
-TAILRACE_ALSO_PMPI(File_read_at_all);
-=======
 TAILRACE_READ(File_read_at, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type, MPI_Status* s), at,
               finish(read_at(alone, handle, *file, at, to, n, type), s), real(handle, at, to, n, type, s));
 TAILRACE_READ_ALL(File_read_at_all, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type, MPI_Status* s),
@@ -83,32 +59,9 @@ TAILRACE_READ(File_read, (MPI_File handle, void* to), (MPI_Datatype type, MPI_St
 TAILRACE_READ_ALL(File_read_all, (MPI_File handle, void* to), (MPI_Datatype type, MPI_Status* s), 0,
                   finish(read_next(together, handle, *file, to, n, type), s),
                   at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, to, n, type, told); }));
->>>>>>> mpicalls
 
 // ---- reads that the MPI makes ----------------------------------------------------------------------------------
 
-<<<<<<< HEAD
-extern "C" int MPI_File_read_all(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s) {
-  meet_file(handle);
-  int failed = MPI_SUCCESS;
-  OpenFile* const file = reading(handle, 0, n, type, failed);
-  if (file != nullptr) return finish(read_next(together, handle, *file, to, n, type), s);
-  const int error = at_pointer(
-      handle, s, [=](MPI_Status* told) { return TAILRACE_REAL(MPI_File_read_all)(handle, to, n, type, told); });
-  return first_of(failed, error);
-}
-TAILRACE_ALSO_PMPI(File_read_all);
-
-TAILRACE_SETTLE_FIRST(File_iread_at,
-                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
-                      (handle, at, to, n, type, r));
-TAILRACE_SETTLE_FIRST(File_iread_at_all,
-                      (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type, MPI_Request* r),
-                      (handle, at, to, n, type, r));
-TAILRACE_SETTLE_ALL_FIRST(File_read_at_all_begin,
-                          (MPI_File handle, MPI_Offset at, void* to, int n, MPI_Datatype type),
-                          (handle, at, to, n, type));
-=======
 // Defines MPI_<name>, which begins a read at the individual file pointer. `first` comes before all else.
 #define TAILRACE_BEGIN_NEXT(name, parameters, first, arguments)                                \
   TAILRACE_FUNCTION MPI_##name parameters {                                                    \
@@ -119,51 +72,19 @@ TAILRACE_SETTLE_ALL_FIRST(File_read_at_all_begin,
 
 TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_iread_at, (MPI_File handle, MPI_Offset at, void* to),
                      (MPI_Datatype type, MPI_Request* r), (handle, at, to, n, type, r));
-TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_ALL_FIRST, File_iread_at_all, (MPI_File handle, MPI_Offset at, void* to),
+TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_iread_at_all, (MPI_File handle, MPI_Offset at, void* to),
                      (MPI_Datatype type, MPI_Request* r), (handle, at, to, n, type, r));
 TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_ALL_FIRST, File_read_at_all_begin, (MPI_File handle, MPI_Offset at, void* to),
                      (MPI_Datatype type), (handle, at, to, n, type));
 TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_iread, (MPI_File handle, void* to),
                      (MPI_Datatype type, MPI_Request* r), , (handle, to, n, type, r));
 TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_iread_all, (MPI_File handle, void* to),
-                     (MPI_Datatype type, MPI_Request* r), GoingOn::instance().finish(), (handle, to, n, type, r));
+                     (MPI_Datatype type, MPI_Request* r), , (handle, to, n, type, r));
 TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_read_all_begin, (MPI_File handle, void* to), (MPI_Datatype type),
-                     GoingOn::instance().finish(), (handle, to, n, type));
->>>>>>> mpicalls
+                     meet_file(handle), (handle, to, n, type));
 
 // ---- the shared file pointer -----------------------------------------------------------------------------------
 
-<<<<<<< HEAD
-extern "C" int MPI_File_iread_all(MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r) {
-  return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_File_iread_all)(handle, to, n, type, r); });
-}
-TAILRACE_ALSO_PMPI(File_iread_all);
-
-extern "C" int MPI_File_read_all_begin(MPI_File handle, void* to, int n, MPI_Datatype type) {
-  meet_file(handle);
-  return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_File_read_all_begin)(handle, to, n, type); });
-}
-TAILRACE_ALSO_PMPI(File_read_all_begin);
-
-TAILRACE_SETTLE_FIRST(File_read_shared, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
-                      (handle, to, n, type, s));
-TAILRACE_SETTLE_FIRST(File_iread_shared, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Request* r),
-                      (handle, to, n, type, r));
-TAILRACE_SETTLE_ALL_FIRST(File_read_ordered, (MPI_File handle, void* to, int n, MPI_Datatype type, MPI_Status* s),
-                          (handle, to, n, type, s));
-TAILRACE_SETTLE_ALL_FIRST(File_read_ordered_begin, (MPI_File handle, void* to, int n, MPI_Datatype type),
-                          (handle, to, n, type));
-TAILRACE_SETTLE_FIRST(File_write_shared, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
-                      (handle, from, n, type, s));
-TAILRACE_SETTLE_FIRST(File_iwrite_shared,
-                      (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Request* r),
-                      (handle, from, n, type, r));
-TAILRACE_SETTLE_ALL_FIRST(File_write_ordered,
-                          (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s),
-                          (handle, from, n, type, s));
-TAILRACE_SETTLE_ALL_FIRST(File_write_ordered_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type),
-                          (handle, from, n, type));
-=======
 TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_read_shared, (MPI_File handle, void* to),
                      (MPI_Datatype type, MPI_Status* s), (handle, to, n, type, s));
 TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_iread_shared, (MPI_File handle, void* to),
@@ -180,4 +101,3 @@ TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_ALL_FIRST, File_write_ordered, (MPI_File ha
                      (MPI_Datatype type, MPI_Status* s), (handle, from, n, type, s));
 TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_ALL_FIRST, File_write_ordered_begin, (MPI_File handle, const void* from),
                      (MPI_Datatype type), (handle, from, n, type));
->>>>>>> mpicalls

@@ -40,19 +40,6 @@ Begun write_next(Write write, MPI_File handle, OpenFile& file, const void* memor
   return begun;
 }
 
-<<<<<<< HEAD
-// Returns the file if the write is carried. If the MPI has to make it, or to refuse it, writes first what is on its
-// way.
-OpenFile* carrying(MPI_File handle, MPI_Offset offset, int count, MPI_Datatype type, int& failed) {
-  OpenFile* const file = find(handle);
-  const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
-  if (file == nullptr || (good && file->carries())) return file;
-  failed = settle(handle);
-  return nullptr;
-}
-
-=======
->>>>>>> mpicalls
 // ---- the forms of a write, each with the end of a call that is carried ----------------------------------------
 
 int finish(const Begun& begun, MPI_Status* status) {
@@ -90,32 +77,6 @@ using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside al
 #define TAILRACE_WRITE_ALL(name, before, behind, offset, here, otherwise) \
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, carries, offset, here, otherwise)
 
-<<<<<<< HEAD
-// Does it for a call in which the processes may wait for one another.
-#define TAILRACE_CARRY_ALL(name, parameters, offset, carried, otherwise) \
-  TAILRACE_CARRY(name, parameters, offset, (meet_file(handle), carried), (meet_file(handle), otherwise))
-
-TAILRACE_CARRY(File_write_at,
-               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
-               finish(write_at(alone, handle, *file, at, from, n, type), s),
-               TAILRACE_REAL(MPI_File_write_at)(handle, at, from, n, type, s));
-TAILRACE_CARRY_ALL(File_write_at_all,
-                   (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Status* s), at,
-                   finish(write_at(together, handle, *file, at, from, n, type), s),
-                   TAILRACE_REAL(MPI_File_write_at_all)(handle, at, from, n, type, s));
-TAILRACE_CARRY(File_write, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
-               finish(write_next(alone, handle, *file, from, n, type), s),
-               at_pointer(handle, s, [=](MPI_Status* told) {
-                 return TAILRACE_REAL(MPI_File_write)(handle, from, n, type, told);
-               }));
-TAILRACE_CARRY_ALL(File_write_all, (MPI_File handle, const void* from, int n, MPI_Datatype type, MPI_Status* s), 0,
-                   finish(write_next(together, handle, *file, from, n, type), s),
-                   at_pointer(handle, s, [=](MPI_Status* told) {
-                     return TAILRACE_REAL(MPI_File_write_all)(handle, from, n, type, told);
-                   }));
-TAILRACE_CARRY(File_iwrite_at,
-               (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type, MPI_Request* r), at,
-=======
 TAILRACE_WRITE(File_write_at, (MPI_File handle, MPI_Offset at, const void* from), (MPI_Datatype type, MPI_Status* s),
                at, finish(write_at(alone, handle, *file, at, from, n, type), s), real(handle, at, from, n, type, s));
 TAILRACE_WRITE_ALL(File_write_at_all, (MPI_File handle, MPI_Offset at, const void* from),
@@ -130,7 +91,6 @@ TAILRACE_WRITE_ALL(File_write_all, (MPI_File handle, const void* from), (MPI_Dat
                    at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, from, n, type, told); }));
 TAILRACE_WRITE(File_iwrite_at, (MPI_File handle, MPI_Offset at, const void* from),
                (MPI_Datatype type, MPI_Request* r), at,
->>>>>>> mpicalls
                request(handle, write_at(alone, handle, *file, at, from, n, type), r),
                real(handle, at, from, n, type, r));
 TAILRACE_WRITE(File_iwrite_at_all, (MPI_File handle, MPI_Offset at, const void* from),
@@ -142,27 +102,16 @@ TAILRACE_WRITE(File_iwrite, (MPI_File handle, const void* from), (MPI_Datatype t
                from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
 TAILRACE_WRITE(File_iwrite_all, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
                request(handle, write_next(together_later, handle, *file, from, n, type), r),
-<<<<<<< HEAD
-               from_pointer(handle, n, type,
-                            [=] { return TAILRACE_REAL(MPI_File_iwrite_all)(handle, from, n, type, r); }));
-TAILRACE_CARRY(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from, int n, MPI_Datatype type),
-               at, begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
-               (meet_file(handle), TAILRACE_REAL(MPI_File_write_at_all_begin)(handle, at, from, n, type)));
-TAILRACE_CARRY(File_write_all_begin, (MPI_File handle, const void* from, int n, MPI_Datatype type), 0,
-               begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
-               from_pointer(handle, n, type, [=] {
-                 meet_file(handle);
-                 return TAILRACE_REAL(MPI_File_write_all_begin)(handle, from, n, type);
-               }));
-=======
                from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
 TAILRACE_WRITE(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from), (MPI_Datatype type), at,
                begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
-               real(handle, at, from, n, type));
+               (meet_file(handle), real(handle, at, from, n, type)));
 TAILRACE_WRITE(File_write_all_begin, (MPI_File handle, const void* from), (MPI_Datatype type), 0,
                begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
-               from_pointer(handle, n, type, [=] { return real(handle, from, n, type); }));
->>>>>>> mpicalls
+               from_pointer(handle, n, type, [=] {
+                 meet_file(handle);
+                 return real(handle, from, n, type);
+               }));
 
 // Defines the end of a write that has begun.
 #define TAILRACE_END_SPLIT(name)                                                     \

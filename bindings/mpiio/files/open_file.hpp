@@ -21,9 +21,9 @@
 
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/files/own_reads.hpp"
-#include "mpiio/files/process.hpp"
 #include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
+#include "mpiio/process/process.hpp"
 #include "mpiio/types/view.hpp"
 
 namespace tailrace::mpiio {

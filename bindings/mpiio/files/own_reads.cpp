@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "mpiio/files/process.hpp"
 #include "mpiio/pending/pending.hpp"
+#include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 

@@ -1,8 +1,8 @@
 #include "mpiio/files/telling.hpp"
 
-#include "mpiio/files/process.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/pending/pending.hpp"
+#include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 namespace {

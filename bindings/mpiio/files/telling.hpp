@@ -1,8 +1,8 @@
 // before_telling(): writes what is on its way before other nodes may hear of it.
 //
 // A process of this node waits for bytes that it touches (pending.hpp). One of another node cannot know of them. So
-// if the program runs on several nodes, call this before each call of MPI by which another process may learn that
-// this one has written something: a message, a collective call, an access of another process' memory.
+// if the program runs on several nodes, this runs before each call of MPI by which another process may learn that
+// this one has got so far (mpi_calls.def).
 #pragma once
 
 #include <atomic>
@@ -22,3 +22,5 @@ void write_before_telling();
 inline void before_telling() {
   if (other_nodes_listen.load(std::memory_order_relaxed)) write_before_telling();
 }
+
+}  // namespace tailrace::mpiio

@@ -1,10 +1,11 @@
 #include "mpiio/pending/pending.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "mpiio/files/process.hpp"
+#include "mpiio/process/process.hpp"
 #include "process_client/made_once.hpp"
 #include "process_client/own_thread.hpp"
 
@@ -22,8 +23,12 @@ process::MadeOnce<Pending>& made() {
 
 }  // namespace
 
-Pending& Pending::instance() { return made().get(); }
+Pending& Pending::instance() {
+  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_in_child);
+  return made().get();
+}
 
+// The child has nothing on its way. Its copy of the descriptor would keep the parent's slot.
 void Pending::forget_in_child() {
   if (Pending* const parents = made().made()) parents->table_.leave_to_parent();
   made().forget();

@@ -29,9 +29,6 @@ class Pending {
   // The one of this process. Never destroyed.
   static Pending& instance();
   Pending();
-  // Call it in a forked child, which has nothing on its way.
-  static void forget_in_child();
-
   // Returns the number of the node's table: processes with the same number wait for each other's bytes.
   uint64_t node() const { return table_.number(); }
 
@@ -74,6 +71,7 @@ class Pending {
     uint64_t handed;  // the hand-overs up to this number are before it
   };
 
+  static void forget_in_child();
   bool has_room();
   void wait_for(const FileKey& file, std::span<const BytePattern> bytes);
   void put(const FileKey& file, const BytePattern& bytes);

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "model/file_identity.hpp"
 #include "model/request.hpp"
+#include "model/stored_file.hpp"
 
 namespace tailrace::impl {
 

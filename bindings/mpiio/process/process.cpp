@@ -1,4 +1,4 @@
-#include "mpiio/files/process.hpp"
+#include "mpiio/process/process.hpp"
 
 #include <pthread.h>
 
@@ -8,8 +8,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-
-#include "mpiio/pending/pending.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -76,10 +74,7 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
 
 void before_fork() { instance().client.before_fork(); }
 void after_fork_in_parent() { instance().client.after_fork_in_parent(); }
-void after_fork_in_child() {
-  instance().client.after_fork_in_child();
-  Pending::forget_in_child();
-}
+void after_fork_in_child() { instance().client.after_fork_in_child(); }
 
 }  // namespace
 
