@@ -19,7 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "mpiio/collective/group.hpp"
 #include "mpiio/collective/memory_data.hpp"
+#include "mpiio/files/obstacle.hpp"
+#include "mpiio/files/output.hpp"
 #include "mpiio/files/own_reads.hpp"
 #include "mpiio/files/pending_writes.hpp"
 #include "mpiio/files/process.hpp"
@@ -51,29 +54,45 @@ class OpenFile {
     bool writes = true;
   };
 
-  // `path` is absolute, without symbolic links; "": the file cannot be carried. `comm` is a communicator of its own,
-  // which it frees.
-  OpenFile(std::string path, Mode mode, MPI_Comm comm, MPI_Info hints);
+  // `path` is absolute, without symbolic links.
+  OpenFile(MPI_File handle, std::string path, Mode mode, std::shared_ptr<const Group> group, MPI_Info hints);
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  // All processes call these three together, and get the same answer: a write of all must be carried by all, or by
-  // none. open() returns false if the file cannot be carried.
-  bool open();
+  // All processes call these four together: a write of all must be carried by all, or by none.
+  //
+  // open() waits for nobody. `mine`: why this process cannot carry the file, if it knows a reason. `position`: of the
+  // MPI's individual pointer.
+  void open(Obstacle mine, MPI_Offset position);
+  // Learns what the others know: call it before all else that all processes do together with the file. It waits for
+  // no process that has come back from its open.
+  void agree();
   // Sets the view, after the MPI has accepted it. A view with another data representation than `native`, or of a type
   // that is not known, is not carried.
   void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
                 MPI_Info hints);
   void change_hints(MPI_Info hints);
-  const Choices& choices() const { return all_.choices; }
+  const Choices& choices() {
+    agree();
+    return all_.choices;
+  }
   std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
 
   // While accesses are atomic, nothing is carried.
-  void set_atomic(bool atomic) { atomic_ = atomic; }
+  void set_atomic(bool atomic);
   // Return true if a write may be carried, or a read be made, now. If not, drain() and let the MPI do it.
-  bool carries() const { return mode_.writes && known_view_ && !atomic_; }
-  bool reads() const { return mode_.reads && known_view_ && !atomic_; }
+  bool carries() { return mode_.writes && known_view_ && !atomic_; }
+  bool reads() { return mode_.reads && known_view_ && !atomic_; }
+  // These are for accesses of all.
+  bool carries_all() {
+    agree();
+    return carries();
+  }
+  bool reads_all() {
+    agree();
+    return reads();
+  }
 
   const View& view() const { return view_; }
   // Returns true if the individual file pointer is here. If not, the MPI has it: the view is not known.
@@ -97,16 +116,29 @@ class OpenFile {
   void refresh() { reads_.reader().forget(); }
   // Keeps an error that no call has returned, for the next one.
   void keep(int error) { unreported_ = error; }
-  // Waits for all processes that have opened the file.
-  void meet() const;
 
   // A write that has begun, for the call that ends it (MPI_File_write_all_end). A file has one at a time.
   std::optional<Begun> split;
 
  private:
-  bool agree(bool mine) const;
+  // What the processes tell each other about the file, or about a view.
+  struct Opening {
+    Obstacle obstacle;
+    uint64_t node;  // a number of the node
+    Choices choices;
+  };
+  struct Viewing {
+    Obstacle obstacle;
+    Choices choices;
+    collective::Contribution two_copies;
+  };
+
+  template <class Told>
+  bool tell_obstacles(const std::vector<Told>& all) const;
+  void leave_to_mpi();
   void choose_aggregation();
-  std::vector<collective::Contribution> gather_two_copies();
+  collective::Contribution two_copies() const;
+  uint32_t next_number();
   Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_own(const MemoryData& data);
   int write_pending();
@@ -116,17 +148,24 @@ class OpenFile {
 
   static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
 
+  const MPI_File handle_;
   const Mode mode_;
+  const std::shared_ptr<const Group> group_;
+  Output output_;
 
   // Changed by calls that all processes make together, while no other call uses the file.
-  WriteOfAll::File all_;
+  WriteOfAll::Processes all_;
   View view_;
-  bool known_view_ = true;
+  bool known_view_ = true;         // if not, the MPI does everything
+  bool is_obstructed_ = false;     // no view can be known
+  std::vector<Opening> openings_;  // by process, until agree()
+  MPI_Request gathering_ = MPI_REQUEST_NULL;
   bool atomic_ = false;
-  bool open_ = false;              // for the carrier
-  bool aggregates_ = false;        // writes of all may go through aggregators
-  bool aggregates_reads_ = false;  // reads of all may
-  uint32_t number_ = 0;            // of the next exchange
+  std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process
+  bool aggregates_ = false;                           // writes of all may go through aggregators
+  bool aggregates_reads_ = false;                     // reads of all may
+  bool has_own_comm_ = false;                         // for its exchanges; else it uses the group's
+  uint32_t number_ = 0;                               // of the next exchange in its own
 
   std::atomic<int> unreported_{MPI_SUCCESS};  // an error for the next call
 

@@ -24,7 +24,7 @@ void cut(std::vector<tailrace_extent>& extents, uint64_t size) {
 
 }  // namespace
 
-Source::End OwnReads::read(MemorySpace& space, PendingWrites& pending, tailrace_file file) {
+Source::End OwnReads::read(MemorySpace& space, PendingWrites& pending, Output& output) {
   const uint64_t most = space.is_plain() ? space.bytes() : kAtOnce;
   Source::End end;
   while (end.bytes < space.bytes() && end.error == 0) {
@@ -34,7 +34,7 @@ Source::End OwnReads::read(MemorySpace& space, PendingWrites& pending, tailrace_
     space.find(begin, length, extents);
     std::byte* const plain = space.plain(begin);
     if (plain == nullptr) packed_.resize(std::max<size_t>(packed_.size(), length));
-    const Source::End part = read_part(extents, plain != nullptr ? plain : packed_.data(), pending, file);
+    const Source::End part = read_part(extents, plain != nullptr ? plain : packed_.data(), pending, output);
     if (plain == nullptr) space.store(begin, part.bytes, packed_.data());
     end.bytes += part.bytes;
     end.error = part.error;
@@ -44,11 +44,12 @@ Source::End OwnReads::read(MemorySpace& space, PendingWrites& pending, tailrace_
 }
 
 Source::End OwnReads::read_part(const std::vector<tailrace_extent>& extents, std::byte* out, PendingWrites& pending,
-                                tailrace_file file) {
+                                Output& output) {
   const uint64_t end = extents.back().offset + extents.back().length;
-  if (pending.may_have(extents[0].offset, end)) {
+  const std::optional<tailrace_file> raw = output.raw();
+  if (raw.has_value() && pending.may_have(extents[0].offset, end)) {
     const uint64_t size = std::max(reader_.size(), pending.end());
-    if (const std::optional<uint64_t> bytes = read_pending(extents, out, size, file)) return {*bytes, 0};
+    if (const std::optional<uint64_t> bytes = read_pending(extents, out, size, *raw)) return {*bytes, 0};
     carrier().flush();
   }
   return reader_.read(extents, out);

@@ -11,6 +11,7 @@
 
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/files/file_reader.hpp"
+#include "mpiio/files/output.hpp"
 #include "mpiio/files/pending_writes.hpp"
 
 namespace tailrace::mpiio {
@@ -21,12 +22,12 @@ class OwnReads {
 
   FileReader& reader() { return reader_; }
 
-  // Reads all that the file has of the data. `pending`: of the file, which is `file` for the server.
-  collective::Source::End read(MemorySpace& space, PendingWrites& pending, tailrace_file file);
+  // Reads all that the file has of the data. `pending`: of the file, which has gone to `output`.
+  collective::Source::End read(MemorySpace& space, PendingWrites& pending, Output& output);
 
  private:
   collective::Source::End read_part(const std::vector<tailrace_extent>& extents, std::byte* out,
-                                    PendingWrites& pending, tailrace_file file);
+                                    PendingWrites& pending, Output& output);
   std::optional<uint64_t> read_pending(const std::vector<tailrace_extent>& extents, std::byte* out, uint64_t size,
                                        tailrace_file file);
 

@@ -19,6 +19,7 @@ struct Process {
   process::ProcessClient client;
   Choices choices;
   bool carries = true;
+  bool may_write_here = true;
 };
 
 Process& instance() {
@@ -62,6 +63,7 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
   choices.reads = choices.writes;
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
   if (has_merger) choices.writes.large_piece = 4096;
+  may_write_here = settings.forward.empty() && settings.config.empty();
   carries = wrong.empty() && client.configure(settings);
   if (!carries) std::fprintf(stderr, "tailrace: MPI-IO is not carried: TAILRACE_MPIIO: %s\n", wrong.c_str());
 }
@@ -78,6 +80,8 @@ process::ProcessClient& carrier() {
 }
 
 bool carries_anything() { return instance().carries; }
+
+bool may_write_here() { return instance().may_write_here; }
 
 Choices choices() { return instance().choices; }
 
