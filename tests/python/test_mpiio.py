@@ -104,13 +104,15 @@ int main(int argc, char** argv) {
   const char* how = argv[2];
   const int sequential = strcmp(how, "sequential") == 0 ? MPI_MODE_SEQUENTIAL : 0;
   MPI_File file;
-  if (MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_WRONLY | sequential, MPI_INFO_NULL, &file)) return 1;
+  const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY | sequential;
+  if (MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file)) return 1;
   MPI_Datatype type = MPI_BYTE;
   const int empty = strcmp(how, "empty") == 0 && rank == ranks - 1 ? 0 : 1;
   if (strcmp(how, "empty") == 0) MPI_Type_create_indexed_block(empty, 1 << 17, &at, MPI_BYTE, &type);
   if (type != MPI_BYTE) MPI_Type_commit(&type);
   const char* representation = strcmp(how, "external") == 0 ? "external32" : "native";
-  if (!sequential && MPI_File_set_view(file, (MPI_Offset)rank << 17, MPI_BYTE, type, representation, MPI_INFO_NULL)) return 1;
+  const MPI_Offset begin = (MPI_Offset)rank << 17;
+  if (!sequential && MPI_File_set_view(file, begin, MPI_BYTE, type, representation, MPI_INFO_NULL)) return 1;
   if (strcmp(how, "atomic") == 0) MPI_File_set_atomicity(file, 1);
   static char data[1 << 17];
   memset(data, 'a' + rank, sizeof data);

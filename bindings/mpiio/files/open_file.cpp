@@ -14,7 +14,7 @@
 #include "collective/read/collective_read.hpp"
 #include "mpiio/collective/hints.hpp"
 #include "mpiio/files/failures.hpp"
-#include "mpiio/files/memory_of_call.hpp"
+#include "mpiio/mpi/memory_of_call.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 
 namespace tailrace::mpiio {

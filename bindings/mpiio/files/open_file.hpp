@@ -9,6 +9,8 @@
 // aggregators write larger pieces (src/collective). Then the write ends when the bytes are in the file: no process
 // could wait for its own bytes later, since another process writes them. In a read of all, aggregators may read
 // larger pieces in the same way.
+//
+// More than 35 functions: it has one for each kind of call of MPI that concerns a file.
 #pragma once
 
 #include <atomic>
@@ -121,7 +123,7 @@ class OpenFile {
   std::optional<Begun> split;
 
  private:
-  // What the processes tell each other about the file, or about a view.
+  // Opening, Viewing: the processes exchange them when they open the file, or set a view.
   struct Opening {
     Obstacle obstacle;
     uint64_t node;  // a number of the node
