@@ -38,6 +38,7 @@ ProcessClient::Failure last_failure(tailrace_client* client) {
 
 void ProcessClient::end() {
   const std::lock_guard lock(mutex_);
+  if (client_ == nullptr && settings_.summary && writes_ > 0 && !ended_) report_summary();
   if (client_ == nullptr) return;
   const Refusal flushed = flush_all();
   if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
@@ -55,7 +56,7 @@ void ProcessClient::end() {
 void ProcessClient::report_summary() {
   tailrace_stats stats{};
   stats.struct_size = sizeof stats;
-  if (tailrace_get_stats(client_, &stats) != TAILRACE_OK) return;
+  if (client_ != nullptr && tailrace_get_stats(client_, &stats) != TAILRACE_OK) return;
   const std::string how = settings_.config.empty() ? "place " + settings_.place : settings_.config;
   std::fprintf(stderr,
                "tailrace: %llu writes of %s data, %.1f MiB, carried (%s): copied in %.3f s, waited for memory "
@@ -81,6 +82,8 @@ void ProcessClient::after_fork_in_child() {
   failures_.clear();
   ended_ = false;
   failed_.clear();
+  writes_ = 0;
+  bytes_ = 0;
   mutex_.unlock();
 }
 
@@ -108,7 +111,7 @@ bool ProcessClient::open_client() {
   if (!by_file) options.path = directory.c_str();
   const std::string name = by_file ? settings_.config : std::string("tailrace's own for ") + door_.name;
   if (tailrace_open_with(name.c_str(), static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
-    std::atexit(door_.at_exit);
+    std::atexit(door_.at_exit);  // it runs before the end of what the client has made
     tailrace_stats stats{};
     stats.struct_size = sizeof stats;
     // A configuration file may set another budget than the default.
@@ -194,6 +197,12 @@ ProcessClient::Refusal ProcessClient::write(tailrace_file file, std::span<const 
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
   count(writes, extents);
   return refusal(tailrace_file_write(file, extents.size(), extents.data(), data));
+}
+
+void ProcessClient::count_own(uint64_t writes, std::span<const tailrace_extent> extents) {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(watches_end_, true)) std::atexit(door_.at_exit);
+  count(writes, extents);
 }
 
 void ProcessClient::count(uint64_t writes, std::span<const tailrace_extent> extents) {

@@ -75,6 +75,8 @@ class ProcessClient {
   void give_up(tailrace_file file);
   Refusal seal(tailrace_file file, uint64_t offset, std::span<const std::byte> bytes);
 
+  // Counts writes that the door has made itself, for the summary.
+  void count_own(uint64_t writes, std::span<const tailrace_extent> extents);
   // Hands the bytes over: the caller may change `data` when it returns. `writes`: how many of the program's writes
   // these are.
   Refusal write(tailrace_file file, std::span<const tailrace_extent> extents, const void* data, uint64_t writes = 1);
@@ -129,6 +131,7 @@ class ProcessClient {
   std::mutex mutex_;  // guards all below
   ClientSettings settings_;
   bool tried_ = false;
+  bool watches_end_ = false;  // though there may be no client
   tailrace_client* client_ = nullptr;
   uint64_t handed_over_ = 0;  // calls that have handed over; the latest mark
   uint64_t reached_ = 0;      // the latest mark that is known to be reached

@@ -1,6 +1,7 @@
 // Reads of a process by itself: with data sieving and without, compared with the file; and what is read ahead.
 #include "mpiio/files/file_reader.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 namespace {
 
 using tailrace::mpiio::FileReader;
+using tailrace::mpiio::OwnDescriptor;
 using tailrace::mpiio::ReadPattern;
 
 // A file of random bytes, which vanishes at the end.
@@ -40,8 +42,9 @@ TEST(FileReader, ReadsWhatTheFileHas) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 dice(seed);
   const RandomFile file(dice, 1'000'000);
-  FileReader reader;
-  ASSERT_EQ(reader.open(file.path()), 0);
+  OwnDescriptor own;
+  FileReader reader(own);
+  ASSERT_EQ(own.open(file.path(), true, false), 0);
   const std::string other = file.path() + ".other";
   ASSERT_EQ(std::rename(file.path().c_str(), other.c_str()), 0) << "the name does not matter any more";
   std::ofstream(file.path()) << "another file";
@@ -68,9 +71,21 @@ TEST(FileReader, ReadsWhatTheFileHas) {
   ::unlink(other.c_str());
 }
 
-TEST(FileReader, ReportsAFileThatIsNotThere) {
-  FileReader reader;
-  EXPECT_EQ(reader.open(testing::TempDir() + "tailrace_no_such_file"), ENOENT);
+TEST(OwnDescriptor, KnowsAFileThatIsOpenAlready) {
+  std::mt19937_64 dice(1);
+  const RandomFile one(dice, 10);
+  const RandomFile other(dice, 10);
+  const int descriptor = ::open(one.path().c_str(), O_RDONLY);
+  OwnDescriptor same;
+  ASSERT_EQ(same.open(one.path(), true, true), 0);
+  EXPECT_TRUE(same.has_twin());
+  OwnDescriptor another;
+  ASSERT_EQ(another.open(other.path(), true, false), 0);
+  EXPECT_FALSE(another.has_twin()) << "as if its name had been given to another file";
+  EXPECT_FALSE(another.key() == same.key());
+  OwnDescriptor none;
+  EXPECT_EQ(none.open(testing::TempDir() + "tailrace_no_such_file", true, false), ENOENT);
+  ::close(descriptor);
 }
 
 std::vector<uint64_t> offsets(const std::vector<tailrace_extent>& extents) {

@@ -1,5 +1,5 @@
-"""Programs with mpi4py under each MPI of the machine: tailrace.open with a communicator, tailrace.mpi, and MPI-IO that
-the preloaded library carries."""
+"""Programs with mpi4py under each MPI of the machine: tailrace.open with a communicator, tailrace.mpi, and MPI-IO
+that the preloaded library carries."""
 
 import os
 import re

@@ -150,6 +150,77 @@ def test_no_more_order_than_mpi_io_promises_can_be_asked_for(tmp_path, mpi):
     assert any(run_order_program(tmp_path, mpi, seed, "relaxed", 1).returncode != 0 for seed in seeds)
 
 
+UNCARRIED = r"""
+#include <mpi.h>
+#include <string.h>
+/* Opens FILE in the way that the second argument names, and writes a little. */
+int main(int argc, char** argv) {
+  int rank, ranks, one = 1, at = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const char* how = argv[2];
+  const int sequential = strcmp(how, "sequential") == 0 ? MPI_MODE_SEQUENTIAL : 0;
+  MPI_File file;
+  const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY | sequential;
+  if (MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file)) return 1;
+  MPI_Datatype type = MPI_BYTE;
+  const int empty = strcmp(how, "empty") == 0 && rank == ranks - 1 ? 0 : 1;
+  if (strcmp(how, "empty") == 0) MPI_Type_create_indexed_block(empty, 1 << 17, &at, MPI_BYTE, &type);
+  if (type != MPI_BYTE) MPI_Type_commit(&type);
+  const char* representation = strcmp(how, "external") == 0 ? "external32" : "native";
+  const MPI_Offset begin = (MPI_Offset)rank << 17;
+  if (!sequential && MPI_File_set_view(file, begin, MPI_BYTE, type, representation, MPI_INFO_NULL)) return 1;
+  if (strcmp(how, "atomic") == 0) MPI_File_set_atomicity(file, 1);
+  static char data[1 << 17];
+  memset(data, 'a' + rank, sizeof data);
+  if (sequential) {
+    MPI_File_write_ordered(file, data, one, MPI_BYTE, MPI_STATUS_IGNORE);
+  } else {
+    MPI_File_write_all(file, data, empty << 17, MPI_BYTE, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+  return MPI_Finalize();
+}
+"""
+
+
+@pytest.fixture
+def uncarried(tmp_path, mpi):
+    """Compiles that program; runs it in a way, on three ranks, and returns what is said."""
+    (tmp_path / "program.c").write_text(UNCARRIED)
+    subprocess.run([mpi.cc, "-w", tmp_path / "program.c", "-o", tmp_path / "program"], check=True)
+
+    def run(how, name="file"):
+        done = start(mpi, 3, [tmp_path / "program", name, how], "summary")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stderr
+
+    return run
+
+
+def test_a_process_whose_view_is_empty_is_carried_with_the_others(tmp_path, uncarried):
+    said = uncarried("empty", tmp_path / "file")
+    assert said.count("1 writes of MPI-IO data") == 2 and "not carried" not in said, said
+    assert (tmp_path / "file").read_bytes() == b"a" * (1 << 17) + b"b" * (1 << 17)
+
+
+@pytest.mark.parametrize("how, why", [("sequential", "MPI_MODE_SEQUENTIAL"), ("atomic", "its accesses are atomic"),
+                                      ("external", "its view has another data representation than native")])
+def test_the_summary_names_a_file_that_is_not_carried(tmp_path, mpi, uncarried, how, why):
+    if (mpi.name, how) == ("openmpi", "external"):
+        pytest.skip("OMPIO does not know external32")
+    said = uncarried(how, tmp_path / "file")
+    assert said.count(f"tailrace: {tmp_path}/file is not carried: ") == 1 and why in said, said
+    assert "writes of MPI-IO data" not in said
+
+
+def test_the_summary_names_what_is_no_regular_file(mpi, uncarried):
+    if mpi.name == "mpich":
+        pytest.skip("ROMIO keeps its shared pointer beside the file")
+    assert "/dev/null is not carried: it is no regular file" in uncarried("plain", "/dev/null")
+
+
 def test_types_with_large_counts(tmp_path, mpi):
     seed = one_seed()
     print("seed", seed)

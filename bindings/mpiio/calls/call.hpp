@@ -80,7 +80,7 @@ inline int settle(MPI_File handle) {
 
 // Returns the file of a write or a read if `can` says that it is made here. If the MPI has to make it, or to refuse
 // it, writes first what is on its way.
-inline OpenFile* file_for(MPI_File handle, bool (OpenFile::*can)() const, MPI_Offset offset, MPI_Count count,
+inline OpenFile* file_for(MPI_File handle, bool (OpenFile::*can)(), MPI_Offset offset, MPI_Count count,
                           MPI_Datatype type, int& failed) {
   OpenFile* const file = find(handle);
   const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;

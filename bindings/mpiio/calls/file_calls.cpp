@@ -10,31 +10,54 @@
 
 #include "mpiio/calls/call.hpp"
 #include "mpiio/collective/hints.hpp"
+#include "mpiio/pending/pending.hpp"
 
 namespace tailrace::mpiio {
 namespace {
 
-// Returns the path of a regular file, absolute and without symbolic links; "" if it is no such file. A name may begin
-// with the kind of a file system ("ufs:"), which only the MPI knows.
-std::string path_of(const char* name) {
-  char path[PATH_MAX];
-  struct stat found {};
-  if (std::strchr(name, ':') != nullptr || realpath(name, path) == nullptr) return "";
-  return ::stat(path, &found) == 0 && S_ISREG(found.st_mode) ? path : "";
-}
-
 // How many calls of the connector for HDF5, in which HDF5 may open files, this thread is in.
 thread_local int hdf5_opens = 0;
+
+// Returns the path of the file, absolute and without symbolic links; the name if it has none.
+std::string path_of(const char* name) {
+  char path[PATH_MAX];
+  return realpath(name, path) != nullptr ? path : name;
+}
+
+// A name may begin with the kind of a file system ("ufs:"), which only the MPI knows.
+Obstacle obstacle_of(const char* name, int mode) {
+  struct stat found {};
+  if (hdf5_opens > 0) return Obstacle::hdf5;
+  if ((mode & MPI_MODE_SEQUENTIAL) != 0) return Obstacle::sequential;  // only shared pointers are used with it
+  if (!carries_anything()) return Obstacle::settings;
+  if (std::strchr(name, ':') != nullptr) return Obstacle::kind;
+  return ::stat(name, &found) == 0 && S_ISREG(found.st_mode) ? Obstacle::none : Obstacle::not_regular;
+}
 
 // Remembers a file that the MPI has opened. Either all processes carry it, or none: they have called together, with
 // one mode.
 void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_File handle) {
-  if ((mode & MPI_MODE_SEQUENTIAL) != 0) return;  // only shared pointers are used with it
+  const Obstacle obstacle = obstacle_of(name, mode);
+  if (obstacle == Obstacle::hdf5 || obstacle == Obstacle::sequential) {  // for all processes
+    int rank = 0;
+    TAILRACE_REAL(MPI_Comm_rank)(comm, &rank);
+    if (rank == 0) tell_obstacle(path_of(name), obstacle);
+    return;
+  }
   const OpenFile::Mode accesses{(mode & MPI_MODE_WRONLY) == 0, (mode & MPI_MODE_RDONLY) == 0};
-  MPI_Comm own = comm;
-  if (TAILRACE_REAL(MPI_Comm_dup)(comm, &own) != MPI_SUCCESS) return;
-  auto file = std::make_unique<OpenFile>(hdf5_opens == 0 ? path_of(name) : "", accesses, own, hints);
-  if (file->open()) OpenFiles::instance().add(handle, std::move(file));
+  MPI_Offset position = 0;
+  TAILRACE_REAL(MPI_File_get_position)(handle, &position);  // MPI_MODE_APPEND: the end of the file
+  auto file = std::make_unique<OpenFile>(handle, path_of(name), accesses, Group::of(comm), hints);
+  file->open(obstacle, position);
+  OpenFiles::instance().add(handle, std::move(file));
+}
+
+// A file that is opened to append begins at its end, which is behind all that any process has written.
+void write_what_appends_follow(MPI_Comm comm, const char* name) {
+  struct stat found {};
+  (void)Pending::instance().flush();  // failures belong to the files
+  if (::stat(name, &found) == 0) Pending::instance().wait_for_others({found.st_dev, found.st_ino});
+  if (comm != MPI_COMM_NULL) TAILRACE_REAL(MPI_Barrier)(comm);
 }
 
 // Returns the first position of the view at or behind the end of the file.
@@ -68,19 +91,22 @@ __attribute__((visibility("default"))) void tailrace_mpiio_hdf5_opens(int change
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   meet(comm);
+  if ((mode & MPI_MODE_APPEND) != 0) tailrace::mpiio::write_what_appends_follow(comm, name);
   const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
-  if (error == MPI_SUCCESS) note_file(*file, comm);
-  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, info, *file);
+  if (error == MPI_SUCCESS) {
+    note_file(*file, comm);
+    tailrace::mpiio::remember(comm, name, mode, info, *file);
+  }
   return error;
 }
 
-// A process that opens or reads the file after its close sees what all have written.
+// A process that opens or reads the file after its close sees what all have written that it has heard of.
 int MPI_File_close(MPI_File* handle) {
   meet_file(*handle);
   int failed = MPI_SUCCESS;
   if (OpenFile* const file = find(*handle)) {
-    failed = report(*handle, file->drain());
-    file->meet();
+    file->agree();
+    failed = settle(*handle);
     OpenFiles::instance().remove(*handle);
   }
   forget_file(*handle);

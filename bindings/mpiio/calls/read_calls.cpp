@@ -47,7 +47,7 @@ using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside al
 #define TAILRACE_READ(name, before, behind, offset, here, otherwise) \
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY, name, before, behind, reads, offset, here, otherwise)
 #define TAILRACE_READ_ALL(name, before, behind, offset, here, otherwise) \
-  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, reads, offset, here, otherwise)
+  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, reads_all, offset, here, otherwise)
 
 TAILRACE_READ(File_read_at, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type, MPI_Status* s), at,
               finish(read_at(alone, handle, *file, at, to, n, type), s), real(handle, at, to, n, type, s));

@@ -71,11 +71,14 @@ int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
 
 using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
 
-// Defines both forms of a write; WRITE_ALL: of one in which the processes may wait for one another.
+// Defines both forms of a write; WRITE_ALL: of one in which the processes may wait for one another; BEGIN_WRITE_ALL:
+// of one that begins such a write.
 #define TAILRACE_WRITE(name, before, behind, offset, here, otherwise) \
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY, name, before, behind, carries, offset, here, otherwise)
+#define TAILRACE_BEGIN_WRITE_ALL(name, before, behind, offset, here, otherwise) \
+  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY, name, before, behind, carries_all, offset, here, otherwise)
 #define TAILRACE_WRITE_ALL(name, before, behind, offset, here, otherwise) \
-  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, carries, offset, here, otherwise)
+  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, carries_all, offset, here, otherwise)
 
 TAILRACE_WRITE(File_write_at, (MPI_File handle, MPI_Offset at, const void* from), (MPI_Datatype type, MPI_Status* s),
                at, finish(write_at(alone, handle, *file, at, from, n, type), s), real(handle, at, from, n, type, s));
@@ -93,25 +96,26 @@ TAILRACE_WRITE(File_iwrite_at, (MPI_File handle, MPI_Offset at, const void* from
                (MPI_Datatype type, MPI_Request* r), at,
                request(handle, write_at(alone, handle, *file, at, from, n, type), r),
                real(handle, at, from, n, type, r));
-TAILRACE_WRITE(File_iwrite_at_all, (MPI_File handle, MPI_Offset at, const void* from),
-               (MPI_Datatype type, MPI_Request* r), at,
-               request(handle, write_at(together_later, handle, *file, at, from, n, type), r),
-               real(handle, at, from, n, type, r));
+TAILRACE_BEGIN_WRITE_ALL(File_iwrite_at_all, (MPI_File handle, MPI_Offset at, const void* from),
+                         (MPI_Datatype type, MPI_Request* r), at,
+                         request(handle, write_at(together_later, handle, *file, at, from, n, type), r),
+                         real(handle, at, from, n, type, r));
 TAILRACE_WRITE(File_iwrite, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
                request(handle, write_next(alone, handle, *file, from, n, type), r),
                from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
-TAILRACE_WRITE(File_iwrite_all, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
-               request(handle, write_next(together_later, handle, *file, from, n, type), r),
-               from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
-TAILRACE_WRITE(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from), (MPI_Datatype type), at,
-               begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
-               (meet_file(handle), real(handle, at, from, n, type)));
-TAILRACE_WRITE(File_write_all_begin, (MPI_File handle, const void* from), (MPI_Datatype type), 0,
-               begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
-               from_pointer(handle, n, type, [=] {
-                 meet_file(handle);
-                 return real(handle, from, n, type);
-               }));
+TAILRACE_BEGIN_WRITE_ALL(File_iwrite_all, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
+                         request(handle, write_next(together_later, handle, *file, from, n, type), r),
+                         from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
+TAILRACE_BEGIN_WRITE_ALL(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from),
+                         (MPI_Datatype type), at,
+                         begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
+                         (meet_file(handle), real(handle, at, from, n, type)));
+TAILRACE_BEGIN_WRITE_ALL(File_write_all_begin, (MPI_File handle, const void* from), (MPI_Datatype type), 0,
+                         begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
+                         from_pointer(handle, n, type, [=] {
+                           meet_file(handle);
+                           return real(handle, from, n, type);
+                         }));
 
 // Defines the end of a write that has begun.
 #define TAILRACE_END_SPLIT(name)                                                     \

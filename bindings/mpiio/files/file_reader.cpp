@@ -19,36 +19,27 @@ uint64_t end_of(const tailrace_extent& extent) { return extent.offset + extent.l
 }  // namespace
 
 FileReader::~FileReader() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-int FileReader::open(const std::string& path) {
-  struct stat found {};
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0 && errno == EACCES) descriptor_ = ::open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (descriptor_ < 0 || ::fstat(descriptor_, &found) != 0) return errno;
-  key_ = {found.st_dev, found.st_ino};
-  return 0;
+  if (fresh_ >= 0) ::close(fresh_);
 }
 
 // By the descriptor: the name may lead to another file now. The old descriptor stays where there is no other way.
 void FileReader::refresh() {
-  const std::string same = "/proc/self/fd/" + std::to_string(descriptor_);
+  const std::string same = "/proc/self/fd/" + std::to_string(own_.get());
   const int fresh = ::open(same.c_str(), O_RDONLY | O_CLOEXEC);
   if (fresh < 0) return;
-  ::close(descriptor_);
-  descriptor_ = fresh;
+  if (fresh_ >= 0) ::close(fresh_);
+  fresh_ = fresh;
 }
 
 uint64_t FileReader::size() {
   struct stat found {};
-  return ::fstat(descriptor_, &found) == 0 ? static_cast<uint64_t>(found.st_size) : 0;
+  return ::fstat(descriptor(), &found) == 0 ? static_cast<uint64_t>(found.st_size) : 0;
 }
 
 FileReader::End FileReader::read(uint64_t offset, std::span<std::byte> to) {
   uint64_t done = 0;
   while (done < to.size()) {
-    const ssize_t got = ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t got = ::pread(descriptor(), to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
     if (got == 0) break;
     if (got > 0) {
       done += static_cast<uint64_t>(got);
@@ -111,7 +102,7 @@ void FileReader::read_ahead(std::span<const tailrace_extent> extents) {
   if (extents.empty()) return;
   const uint64_t begin = extents[0].offset;
   for (const tailrace_extent& next : pattern_.note(begin, end_of(extents.back()) - begin)) {
-    ::posix_fadvise(descriptor_, static_cast<off_t>(next.offset), static_cast<off_t>(next.length),
+    ::posix_fadvise(descriptor(), static_cast<off_t>(next.offset), static_cast<off_t>(next.length),
                     POSIX_FADV_WILLNEED);
   }
 }

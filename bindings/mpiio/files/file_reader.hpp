@@ -1,5 +1,4 @@
-// FileReader: reads a file with a descriptor of its own, which leads to the file whatever happens to its name. One
-// thread at a time.
+// FileReader: reads an open file. One thread at a time.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -11,23 +10,19 @@
 #include <string>
 
 #include "collective/read/source.hpp"
+#include "mpiio/files/own_descriptor.hpp"
 #include "mpiio/files/read_pattern.hpp"
-#include "mpiio/pending/file_key.hpp"
 
 namespace tailrace::mpiio {
 
 class FileReader {
  public:
-  FileReader() = default;
+  // Borrows the descriptor, which may be opened later.
+  explicit FileReader(const OwnDescriptor& own) : own_(own) {}
   ~FileReader();
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  // Opens the file; call it once, before all else. Returns 0, or an errno. A file that the process may not read is
-  // known, but not read.
-  int open(const std::string& path);
-  // Returns which file it is; both numbers are 0 before open().
-  const FileKey& key() const { return key_; }
 
   // Gaps between pieces are read with them where that is faster (data sieving), at most so many bytes at once; 0:
   // they are not.
@@ -50,8 +45,10 @@ class FileReader {
   size_t cover(std::span<const tailrace_extent> extents) const;
   End sieve(std::span<const tailrace_extent> extents, std::byte* out);
 
-  int descriptor_ = -1;
-  FileKey key_;
+  int descriptor() const { return fresh_ >= 0 ? fresh_ : own_.get(); }
+
+  const OwnDescriptor& own_;
+  int fresh_ = -1;  // opened by refresh()
   uint64_t sieve_bytes_ = uint64_t{4} << 20;
   std::unique_ptr<std::byte[]> sieve_;  // sieve_room_ bytes
   uint64_t sieve_room_ = 0;

@@ -1,21 +1,18 @@
 #include "mpiio/files/file_sink.hpp"
 
 #include "mpiio/files/failures.hpp"
-#include "mpiio/pending/pending.hpp"
 #include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 
 void FileSink::write(std::span<const tailrace_extent> extents, std::span<const std::byte> bytes) {
-  Pending::instance().wait_for_others(key_, extents);
-  const Pending::HandingOver handing_over(key_, extents);
-  note(carrier().iwrite(file_, extents, bytes.data(), tickets_));
+  note(output_.iwrite(extents, bytes.data(), tickets_));
 }
 
 // Another call may have learned of a failure before, and kept it for the file.
 void FileSink::note(const Refusal& refused) {
   if (refused.status == TAILRACE_OK) return;
-  const int kept = take_failures(path_);
+  const int kept = take_failures(output_.path());
   const int error = kept != 0 ? kept : report_failure(refused.message, refused.system_errno);
   if (error_ == 0) error_ = error;
 }
@@ -24,7 +21,7 @@ void FileSink::note(const Refusal& refused) {
 // writes back for others while nobody waits for them.
 std::optional<int> FileSink::ended() {
   while (!tickets_.empty()) {
-    const Refusal end = carrier().wait(tickets_.back(), 1, path_);
+    const Refusal end = carrier().wait(tickets_.back(), 1, output_.path());
     if (end.status == TAILRACE_TIMEOUT) return std::nullopt;
     tickets_.pop_back();
     note(end);

@@ -5,19 +5,16 @@
 
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "collective/write/sink.hpp"
-#include "mpiio/pending/file_key.hpp"
-#include "process_client/process_client.hpp"
+#include "mpiio/files/output.hpp"
 
 namespace tailrace::mpiio {
 
 class FileSink : public collective::Sink {
  public:
-  FileSink(tailrace_file file, const FileKey& key, std::string path)
-      : file_(file), key_(key), path_(std::move(path)) {}
+  explicit FileSink(Output& output) : output_(output) {}
 
   void write(std::span<const tailrace_extent> extents, std::span<const std::byte> bytes) override;
   std::optional<int> ended() override;
@@ -25,9 +22,7 @@ class FileSink : public collective::Sink {
  private:
   void note(const process::ProcessClient::Refusal& refused);
 
-  const tailrace_file file_;
-  const FileKey key_;
-  const std::string path_;
+  Output& output_;
   std::vector<tailrace_ticket> tickets_;
   int error_ = 0;  // of MPI
 };

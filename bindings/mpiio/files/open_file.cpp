@@ -1,20 +1,20 @@
 #include "mpiio/files/open_file.hpp"
 
 #include <sched.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <set>
-#include <type_traits>
 #include <utility>
 
 #include "collective/plan.hpp"
 #include "collective/read/collective_read.hpp"
 #include "mpiio/collective/hints.hpp"
-#include "mpiio/collective/ranks.hpp"
 #include "mpiio/files/failures.hpp"
-#include "mpiio/files/memory_of_call.hpp"
+#include "mpiio/mpi/memory_of_call.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/pending/pending.hpp"
 
@@ -26,64 +26,112 @@ namespace {
 
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
 
+// Returns a number that only processes of this node have: of the running kernel, whose page cache they share.
+uint64_t node_number() {
+  static const uint64_t number = [] {
+    std::ifstream boot("/proc/sys/kernel/random/boot_id");
+    std::string text;
+    if (!std::getline(boot, text)) {
+      char host[256] = "";
+      ::gethostname(host, sizeof host - 1);
+      text = host;
+    }
+    return static_cast<uint64_t>(std::hash<std::string>()(text));
+  }();
+  return number;
+}
+
+Obstacle obstacle_of(const char* representation, const FlatType* etype, const FlatType* filetype) {
+  if (std::strcmp(representation, "native") != 0) return Obstacle::representation;
+  if (etype == nullptr || etype->size() == 0) return Obstacle::etype;
+  if (filetype == nullptr) return Obstacle::filetype;
+  const bool below_zero = filetype->size() > 0 && filetype->runs()[0].offset < 0;
+  return filetype->ascends() && !below_zero ? Obstacle::none : Obstacle::overlap;
+}
+
 }  // namespace
 
-OpenFile::OpenFile(std::string path, Mode mode, MPI_Comm comm, MPI_Info hints) : mode_(mode) {
-  all_.path = std::move(path);
-  all_.comm = comm;
+OpenFile::OpenFile(MPI_File handle, std::string path, Mode mode, std::shared_ptr<const Group> group, MPI_Info hints)
+    : handle_(handle), mode_(mode), group_(std::move(group)), output_(std::move(path), own_), reads_(own_, output_) {
+  all_.comm = group_->comm();
   all_.choices = read_hints(hints, mpiio::choices());
 }
 
 OpenFile::~OpenFile() {
-  if (open_) carrier().close(all_.raw);
-  TAILRACE_REAL(MPI_Comm_free)(&all_.comm);
+  if (has_own_comm_) TAILRACE_REAL(MPI_Comm_free)(&all_.comm);
 }
 
-bool OpenFile::open() {
-  const bool could = !all_.path.empty() && carries_anything() && reads_.reader().open(all_.path) == 0;
-  all_.key = reads_.reader().key();
-  open_ = could && mode_.writes && carrier().open(all_.path, &all_.raw) && has_its_name();
-  if (!agree(could && open_ == mode_.writes)) return false;
-  all_.nodes = nodes_of(all_.comm);
+// The processes exchange what they know when they next need it: until then it has arrived, and nobody waits.
+void OpenFile::open(Obstacle mine, MPI_Offset position) {
+  const bool opens = mine == Obstacle::none && own_.open(output_.path(), mode_.reads, mode_.writes) == 0;
+  if (mine == Obstacle::none && !opens) mine = Obstacle::not_opened;
+  if (opens && !own_.has_twin()) mine = Obstacle::renamed;
+  known_view_ = mine == Obstacle::none;
+  position_ = position;
+  openings_.assign(static_cast<size_t>(group_->size()), Opening{mine, node_number(), all_.choices});
+  group_->begin_gather(openings_, &gathering_);
+  if (exchanges_in_background()) agree();
+}
+
+void OpenFile::agree() {
+  const auto locked = lock();
+  if (openings_.empty()) return;
+  TAILRACE_REAL(MPI_Wait)(&gathering_, MPI_STATUS_IGNORE);
+  const std::vector<Opening> all = std::exchange(openings_, {});
+  if (tell_obstacles(all)) return leave_to_mpi();
+  all_.choices = all[0].choices;
+  for (const Opening& one : all) {
+    const auto first = std::find_if(all.begin(), all.end(), [&](const Opening& of) { return of.node == one.node; });
+    all_.nodes.push_back(static_cast<int>(first - all.begin()));
+  }
+  two_copies_.assign(all.size(), two_copies());
   choose_aggregation();
+}
+
+// This process may have carried data.
+void OpenFile::leave_to_mpi() {
+  is_obstructed_ = true;
+  if (!std::exchange(known_view_, false)) return;
+  if (const int failed = drain(); failed != MPI_SUCCESS) keep(failed);
+  TAILRACE_REAL(MPI_File_seek)(handle_, position_, MPI_SEEK_SET);
+}
+
+// Tells what is in the way of carrying the file, by the first process that knows it. Returns false if nothing is.
+template <class Told>
+bool OpenFile::tell_obstacles(const std::vector<Told>& all) const {
+  const auto first =
+      std::find_if(all.begin(), all.end(), [](const Told& one) { return one.obstacle != Obstacle::none; });
+  if (first == all.end()) return false;
+  if (first - all.begin() == group_->rank()) tell_obstacle(output_.path(), first->obstacle);
   return true;
 }
 
-// Returns true if the path still leads to the file. All processes have opened it, but none has returned to the
-// program, so no process of the program has renamed it; who else has done that has been noticed.
-bool OpenFile::has_its_name() const {
-  struct stat found {};
-  return ::stat(all_.path.c_str(), &found) == 0 && FileKey{found.st_dev, found.st_ino} == all_.key;
-}
-
 void OpenFile::change_hints(MPI_Info hints) {
-  all_.choices = read_hints(hints, all_.choices);
+  agree();
+  if (is_obstructed_) return;
+  all_.choices = group_->gather(read_hints(hints, all_.choices))[0];
   choose_aggregation();
-}
-
-// Returns true if all processes say yes.
-bool OpenFile::agree(bool mine) const {
-  int yes = mine ? 1 : 0;
-  int all = 0;
-  return TAILRACE_REAL(MPI_Allreduce)(&yes, &all, 1, MPI_INT, MPI_MIN, all_.comm) == MPI_SUCCESS && all == 1;
 }
 
 void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
                         MPI_Info hints) {
-  all_.choices = read_hints(hints, all_.choices);
+  agree();
+  if (is_obstructed_) return;
   const std::shared_ptr<const FlatType> element = flatten(etype);
   const std::shared_ptr<const FlatType> pattern = flatten(filetype);
-  const bool known = std::strcmp(representation, "native") == 0 && element != nullptr && pattern != nullptr &&
-                     element->size() > 0 && pattern->size() > 0 && pattern->ascends() &&
-                     pattern->runs()[0].offset >= 0;
-  known_view_ = agree(known);
-  position_ = 0;
-  if (!known_view_) return;
-  if (pattern->is_contiguous()) {
+  const Obstacle mine = obstacle_of(representation, element.get(), pattern.get());
+  view_ = View();
+  if (mine == Obstacle::none && pattern->size() > 0 && pattern->is_contiguous()) {
     view_ = View(displacement + static_cast<uint64_t>(pattern->runs()[0].offset), element->size(), nullptr);
-  } else {
+  } else if (mine == Obstacle::none) {
     view_ = View(displacement, element->size(), pattern);
   }
+  const std::vector<Viewing> all = group_->gather(Viewing{mine, read_hints(hints, all_.choices), two_copies()});
+  all_.choices = all[0].choices;
+  position_ = 0;
+  known_view_ = !tell_obstacles(all);
+  if (!known_view_) return;
+  for (size_t i = 0; i < all.size(); ++i) two_copies_[i] = all[i].two_copies;
   choose_aggregation();
 }
 
@@ -91,30 +139,34 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
 // each reads what it needs from there faster than others could send it. MPI lets the processes pass different hints:
 // those of the first one are in force.
 void OpenFile::choose_aggregation() {
-  static_assert(std::is_trivially_copyable_v<Choices>);
-  TAILRACE_REAL(MPI_Bcast)(&all_.choices, sizeof all_.choices, MPI_BYTE, 0, all_.comm);
-  std::vector<collective::Contribution> all;
-  const auto may_aggregate = [this, &all](const collective::Options& options) {
+  const auto may_aggregate = [this](const collective::Options& options) {
     if (all_.nodes.size() == 1 || options.algorithm == Algorithm::individual) return false;
-    if (options.algorithm != Algorithm::automatic) return true;
-    if (all.empty()) all = gather_two_copies();
-    return collective::choose(all, options.large_piece) != Algorithm::individual;
+    return options.algorithm != Algorithm::automatic ||
+           collective::choose(two_copies_, options.large_piece) != Algorithm::individual;
   };
   aggregates_ = may_aggregate(all_.choices.writes);
   const bool one_node = std::set<int>(all_.nodes.begin(), all_.nodes.end()).size() == 1;
   const bool share_cache = one_node && all_.choices.reads.algorithm == Algorithm::automatic;
   aggregates_reads_ = !share_cache && may_aggregate(all_.choices.reads);
   reads_.reader().set_sieve(all_.choices.sieve_bytes);
+  // An exchange that goes on in the background may not meet those of other files.
+  if (aggregates_ && exchanges_in_background() && !has_own_comm_) {
+    has_own_comm_ = true;
+    TAILRACE_REAL(MPI_Comm_dup)(group_->comm(), &all_.comm);
+  }
 }
 
-// Returns what a write of two copies of the view's pattern would bring, by process: it shows whether the processes'
-// data may be small and interleaved. Each access decides by what it has.
-std::vector<collective::Contribution> OpenFile::gather_two_copies() {
-  MpiExchange exchange(all_.comm, number_++);
-  exchange.gather(MemoryData(view_, 0, nullptr, view_.two_copies(), nullptr).contribution());
-  const std::vector<collective::Contribution>* all = nullptr;
-  while ((all = exchange.gathered()) == nullptr) sched_yield();
-  return *all;
+uint32_t OpenFile::next_number() { return has_own_comm_ ? number_++ : group_->next_number(); }
+
+// Returns what a write of two copies of the view's pattern would bring: it shows whether the processes' data may be
+// small and interleaved. Each access decides by what it has.
+collective::Contribution OpenFile::two_copies() const {
+  return MemoryData(view_, 0, nullptr, view_.two_copies(), nullptr).contribution();
+}
+
+void OpenFile::set_atomic(bool atomic) {
+  atomic_ = atomic;
+  if (atomic && group_->rank() == 0) tell_obstacle(output_.path(), Obstacle::atomic);
 }
 
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
@@ -148,7 +200,7 @@ Begun OpenFile::exchange(uint64_t begin, const void* memory, int64_t count, MPI_
   unreported_ = drain();
   int error = MPI_SUCCESS;
   auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
-  return {{error, 0}, std::make_unique<WriteOfAll>(all_, number_++, std::move(data))};
+  return {{error, 0}, std::make_shared<WriteOfAll>(output_, all_, next_number(), std::move(data))};
 }
 
 // Cuts what has many places in the file, or lies apart in memory: lists and copies of all might need more memory than
@@ -159,7 +211,7 @@ Outcome OpenFile::write_own(const MemoryData& data) {
     const int error = hand_over(data, done, std::min(most, data.bytes() - done));
     if (error != MPI_SUCCESS) return {error, done};
   }
-  return {take_failures(all_.path), data.bytes()};
+  return {take_failures(output_.path()), data.bytes()};
 }
 
 int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length) {
@@ -171,9 +223,7 @@ int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length)
     data.copy(begin, length, packed_.data());
     from = packed_.data();
   }
-  Pending::instance().wait_for_others(all_.key, extents);
-  const Pending::HandingOver handing_over(all_.key, extents);
-  const Refusal refused = carrier().write(all_.raw, extents, from);
+  const Refusal refused = output_.write(extents, from);
   return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
@@ -192,7 +242,7 @@ Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Data
   const int earlier = drain();
   int error = MPI_SUCCESS;
   auto space = memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, error);
-  MpiExchange exchange(all_.comm, number_++);
+  MpiExchange exchange(all_.comm, next_number());
   collective::CollectiveRead read({exchange, reads_, space}, space.contribution(), all_.nodes, all_.choices.reads);
   while (!read.has_ended()) {
     if (!read.progress()) sched_yield();
@@ -202,9 +252,9 @@ Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Data
 }
 
 Outcome OpenFile::read_own(MemorySpace& space) {
-  const collective::Source::End end = reads_.read(space, open_ ? std::optional(all_.raw) : std::nullopt);
+  const collective::Source::End end = reads_.read(space);
   const int earlier = unreported_.exchange(MPI_SUCCESS);
-  const int failed = take_failures(all_.path);
+  const int failed = take_failures(output_.path());
   if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return {earlier != MPI_SUCCESS ? earlier : failed, 0};
   return ended(end);
 }
@@ -212,21 +262,19 @@ Outcome OpenFile::read_own(MemorySpace& space) {
 // Returns how a read has ended.
 Outcome OpenFile::ended(const collective::Source::End& end) const {
   if (end.error == 0) return {MPI_SUCCESS, end.bytes};
-  return {report_failure(all_.path + " cannot be read: " + std::strerror(end.error), end.error), end.bytes};
+  return {report_failure(output_.path() + " cannot be read: " + std::strerror(end.error), end.error), end.bytes};
 }
 
 int OpenFile::drain() {
   const auto locked = lock();
   const int earlier = unreported_.exchange(MPI_SUCCESS);
-  const Refusal refused = Pending::instance().has(all_.key) ? Pending::instance().flush() : Refusal();
-  const int failed = take_failures(all_.path);
+  const Refusal refused = Pending::instance().has(own_.key()) ? Pending::instance().flush() : Refusal();
+  const int failed = take_failures(output_.path());
   if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return earlier != MPI_SUCCESS ? earlier : failed;
   return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
-void OpenFile::wait_for_others() { Pending::instance().wait_for_others(all_.key); }
-
-void OpenFile::meet() const { TAILRACE_REAL(MPI_Barrier)(all_.comm); }
+void OpenFile::wait_for_others() { Pending::instance().wait_for_others(own_.key()); }
 
 Outcome finish(WriteOfAll& write) {
   while (!write.has_ended()) {

@@ -9,6 +9,8 @@
 // aggregators write larger pieces (src/collective). Then the write ends when the bytes are in the file: no process
 // could wait for its own bytes later, since another process writes them. In a read of all, aggregators may read
 // larger pieces in the same way.
+//
+// More than 35 functions: it has one for each kind of call of MPI that concerns a file.
 #pragma once
 
 #include <atomic>
@@ -19,11 +21,15 @@
 #include <string>
 #include <vector>
 
+#include "mpiio/collective/group.hpp"
 #include "mpiio/collective/memory_data.hpp"
+#include "mpiio/files/obstacle.hpp"
+#include "mpiio/files/output.hpp"
+#include "mpiio/files/own_descriptor.hpp"
 #include "mpiio/files/own_reads.hpp"
+#include "mpiio/process/process.hpp"
 #include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
-#include "mpiio/process/process.hpp"
 #include "mpiio/types/view.hpp"
 
 namespace tailrace::mpiio {
@@ -50,29 +56,45 @@ class OpenFile {
     bool writes = true;
   };
 
-  // `path` is absolute, without symbolic links; "": the file cannot be carried. `comm` is a communicator of its own,
-  // which it frees.
-  OpenFile(std::string path, Mode mode, MPI_Comm comm, MPI_Info hints);
+  // `path` is absolute, without symbolic links.
+  OpenFile(MPI_File handle, std::string path, Mode mode, std::shared_ptr<const Group> group, MPI_Info hints);
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  // All processes call these three together, and get the same answer: a write of all must be carried by all, or by
-  // none. open() returns false if the file cannot be carried.
-  bool open();
+  // All processes call these four together: a write of all must be carried by all, or by none.
+  //
+  // open() waits for nobody. `mine`: why this process cannot carry the file, if it knows a reason. `position`: of the
+  // MPI's individual pointer.
+  void open(Obstacle mine, MPI_Offset position);
+  // Learns what the others know: call it before all else that all processes do together with the file. It waits for
+  // no process that has come back from its open.
+  void agree();
   // Sets the view, after the MPI has accepted it. A view with another data representation than `native`, or of a type
   // that is not known, is not carried.
   void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
                 MPI_Info hints);
   void change_hints(MPI_Info hints);
-  const Choices& choices() const { return all_.choices; }
+  const Choices& choices() {
+    agree();
+    return all_.choices;
+  }
   std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
 
   // While accesses are atomic, nothing is carried.
-  void set_atomic(bool atomic) { atomic_ = atomic; }
+  void set_atomic(bool atomic);
   // Return true if a write may be carried, or a read be made, now. If not, drain() and let the MPI do it.
-  bool carries() const { return mode_.writes && known_view_ && !atomic_; }
-  bool reads() const { return mode_.reads && known_view_ && !atomic_; }
+  bool carries() { return mode_.writes && known_view_ && !atomic_; }
+  bool reads() { return mode_.reads && known_view_ && !atomic_; }
+  // These are for accesses of all.
+  bool carries_all() {
+    agree();
+    return carries();
+  }
+  bool reads_all() {
+    agree();
+    return reads();
+  }
 
   const View& view() const { return view_; }
   // Returns true if the individual file pointer is here. If not, the MPI has it: the view is not known.
@@ -93,23 +115,35 @@ class OpenFile {
   // Waits until everything is written that this process has on its way. Returns the first failure of an earlier write
   // as an error.
   int drain();
-  // Waits until nothing of the file is on its way in other processes of the node.
+  // Waits until everything of the file is written that other processes of the node have on their way.
   void wait_for_others();
   // Lets later reads see what other nodes have written.
   void refresh() { reads_.reader().refresh(); }
   // Keeps an error that no call has returned, for the next one.
   void keep(int error) { unreported_ = error; }
-  // Waits for all processes that have opened the file.
-  void meet() const;
 
   // A write that has begun, for the call that ends it (MPI_File_write_all_end). A file has one at a time.
   std::optional<Begun> split;
 
  private:
-  bool agree(bool mine) const;
-  bool has_its_name() const;
+  // Opening, Viewing: the processes exchange them when they open the file, or set a view.
+  struct Opening {
+    Obstacle obstacle;
+    uint64_t node;  // a number of the node
+    Choices choices;
+  };
+  struct Viewing {
+    Obstacle obstacle;
+    Choices choices;
+    collective::Contribution two_copies;
+  };
+
+  template <class Told>
+  bool tell_obstacles(const std::vector<Told>& all) const;
+  void leave_to_mpi();
   void choose_aggregation();
-  std::vector<collective::Contribution> gather_two_copies();
+  collective::Contribution two_copies() const;
+  uint32_t next_number();
   Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_own(const MemoryData& data);
   int hand_over(const MemoryData& data, uint64_t begin, uint64_t length);
@@ -118,17 +152,25 @@ class OpenFile {
 
   static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
 
+  const MPI_File handle_;
   const Mode mode_;
+  const std::shared_ptr<const Group> group_;
+  OwnDescriptor own_;
+  Output output_;
 
   // Changed by calls that all processes make together, while no other call uses the file.
-  WriteOfAll::File all_;
+  WriteOfAll::Processes all_;
   View view_;
-  bool known_view_ = true;
+  bool known_view_ = true;         // if not, the MPI does everything
+  bool is_obstructed_ = false;     // no view can be known
+  std::vector<Opening> openings_;  // by process, until agree()
+  MPI_Request gathering_ = MPI_REQUEST_NULL;
   bool atomic_ = false;
-  bool open_ = false;              // for the carrier
-  bool aggregates_ = false;        // writes of all may go through aggregators
-  bool aggregates_reads_ = false;  // reads of all may
-  uint32_t number_ = 0;            // of the next exchange
+  std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process
+  bool aggregates_ = false;                           // writes of all may go through aggregators
+  bool aggregates_reads_ = false;                     // reads of all may
+  bool has_own_comm_ = false;                         // for its exchanges; else it uses the group's
+  uint32_t number_ = 0;                               // of the next exchange in its own
 
   std::atomic<int> unreported_{MPI_SUCCESS};  // an error for the next call
 

@@ -29,7 +29,7 @@ void cut(std::vector<tailrace_extent>& extents, uint64_t size) {
 
 }  // namespace
 
-Source::End OwnReads::read(MemorySpace& space, std::optional<tailrace_file> raw) {
+Source::End OwnReads::read(MemorySpace& space) {
   const uint64_t most = space.is_plain() ? space.bytes() : kAtOnce;
   Source::End end;
   while (end.bytes < space.bytes() && end.error == 0) {
@@ -39,7 +39,7 @@ Source::End OwnReads::read(MemorySpace& space, std::optional<tailrace_file> raw)
     space.find(begin, length, extents);
     std::byte* const plain = space.plain(begin);
     if (plain == nullptr) packed_.resize(std::max<size_t>(packed_.size(), length));
-    const Source::End part = read_part(extents, plain != nullptr ? plain : packed_.data(), raw);
+    const Source::End part = read_part(extents, plain != nullptr ? plain : packed_.data());
     if (plain == nullptr) space.store(begin, part.bytes, packed_.data());
     end.bytes += part.bytes;
     end.error = part.error;
@@ -54,10 +54,10 @@ Source::End OwnReads::read(uint64_t offset, std::span<std::byte> to) {
   return reader_.read(offset, to);
 }
 
-Source::End OwnReads::read_part(const std::vector<tailrace_extent>& extents, std::byte* out,
-                                std::optional<tailrace_file> raw) {
+Source::End OwnReads::read_part(const std::vector<tailrace_extent>& extents, std::byte* out) {
   wait_for_others(extents);
   if (has_own(extents)) {
+    const std::optional<tailrace_file> raw = output_.raw();
     const std::optional<uint64_t> bytes = raw ? read_pending(extents, out, *raw) : std::nullopt;
     if (bytes) return {*bytes, 0};
     (void)Pending::instance().flush();  // failures belong to the file
@@ -69,16 +69,16 @@ Source::End OwnReads::read_part(const std::vector<tailrace_extent>& extents, std
 bool OwnReads::has_own(std::span<const tailrace_extent> extents) {
   Pending& pending = Pending::instance();
   const uint64_t end = end_of(extents.back());
-  if (pending.has(reader_.key(), extents[0].offset, end)) return true;
+  if (pending.has(own_.key(), extents[0].offset, end)) return true;
   const uint64_t size = reader_.size();
-  return end > size && pending.has(reader_.key(), size, UINT64_MAX);
+  return end > size && pending.has(own_.key(), size, UINT64_MAX);
 }
 
 // Where the file ends before the bytes do, others may be making it longer.
 void OwnReads::wait_for_others(std::span<const tailrace_extent> extents) {
   Pending& pending = Pending::instance();
-  pending.wait_for_others(reader_.key(), extents);
-  if (end_of(extents.back()) > size()) pending.wait_for_others(reader_.key());
+  pending.wait_for_others(own_.key(), extents);
+  if (end_of(extents.back()) > size()) pending.wait_for_others(own_.key());
 }
 
 // Returns no number if the server could not read them.
@@ -92,6 +92,6 @@ std::optional<uint64_t> OwnReads::read_pending(const std::vector<tailrace_extent
 }
 
 // Returns the size that the file has when the process' own bytes are written.
-uint64_t OwnReads::size() { return std::max(reader_.size(), Pending::instance().end_of(reader_.key())); }
+uint64_t OwnReads::size() { return std::max(reader_.size(), Pending::instance().end_of(own_.key())); }
 
 }  // namespace tailrace::mpiio

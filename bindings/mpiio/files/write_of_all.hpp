@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,22 +15,19 @@ namespace tailrace::mpiio {
 
 class WriteOfAll {
  public:
-  // The file, and the processes that have it open.
-  struct File {
-    tailrace_file raw{};
-    FileKey key;
-    std::string path;
+  // The processes that have the file open. `comm` is for their exchanges.
+  struct Processes {
     MPI_Comm comm = MPI_COMM_NULL;
     std::vector<int> nodes;
     Choices choices;
   };
 
-  // `number`: of the write, among those of the file.
-  WriteOfAll(const File& file, uint32_t number, MemoryData data)
+  // `number`: of the write, among those of the communicator.
+  WriteOfAll(Output& output, const Processes& all, uint32_t number, MemoryData data)
       : data_(std::move(data)),
-        sink_(file.raw, file.key, file.path),
-        exchange_(file.comm, number),
-        write_({exchange_, sink_, data_}, data_.contribution(), file.nodes, file.choices.writes) {}
+        sink_(output),
+        exchange_(all.comm, number),
+        write_({exchange_, sink_, data_}, data_.contribution(), all.nodes, all.choices.writes) {}
   WriteOfAll(const WriteOfAll&) = delete;
   WriteOfAll& operator=(const WriteOfAll&) = delete;
 

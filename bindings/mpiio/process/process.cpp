@@ -20,6 +20,7 @@ struct Process {
   Choices choices;
   bool carries = true;
   bool keeps_order = true;
+  bool may_write_here = true;
 };
 
 Process& instance() {
@@ -68,6 +69,7 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
   choices.reads = choices.writes;
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
   if (has_merger) choices.writes.large_piece = 4096;
+  may_write_here = settings.forward.empty() && settings.config.empty();
   carries = wrong.empty() && client.configure(settings);
   if (!carries) std::fprintf(stderr, "tailrace: MPI-IO is not carried: TAILRACE_MPIIO: %s\n", wrong.c_str());
 }
@@ -86,6 +88,8 @@ process::ProcessClient& carrier() {
 bool carries_anything() { return instance().carries; }
 
 bool keeps_order() { return instance().keeps_order; }
+
+bool may_write_here() { return instance().may_write_here; }
 
 Choices choices() { return instance().choices; }
 

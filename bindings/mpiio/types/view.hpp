@@ -22,6 +22,8 @@ class View {
 
   uint64_t etype() const { return etype_; }
   bool is_contiguous() const { return filetype_ == nullptr; }
+  // Returns true if no byte of the file is in it.
+  bool is_empty() const { return filetype_ != nullptr && filetype_->size() == 0; }
   // Returns where `length` bytes of data lie in the file, beginning with the data's byte `begin`.
   std::vector<tailrace_extent> find(uint64_t begin, uint64_t length) const {
     if (length == 0) return {};
@@ -39,7 +41,9 @@ class View {
   uint64_t two_copies() const { return filetype_ == nullptr ? 2 : 2 * filetype_->size(); }
   // Returns how many pieces `length` bytes of data are in, about.
   uint64_t pieces(uint64_t length) const {
-    return filetype_ == nullptr ? 1 : length / filetype_->size() * filetype_->pieces() + filetype_->pieces();
+    return filetype_ == nullptr || length == 0
+               ? 1
+               : length / filetype_->size() * filetype_->pieces() + filetype_->pieces();
   }
 
  private:

@@ -21,6 +21,7 @@ inline std::shared_ptr<const FlatType> flatten(MPI_Datatype type) {
 // arguments are wrong: then there are no data.
 template <class Memory, class Byte>
 Memory memory_of_call(const View& view, uint64_t begin, Byte* memory, int64_t count, MPI_Datatype type, int& error) {
+  if (view.is_empty()) return {view, begin, memory, 0, nullptr};
   const auto copies = static_cast<uint64_t>(count);
   uint64_t size = 0;
   std::shared_ptr<const FlatType> apart;

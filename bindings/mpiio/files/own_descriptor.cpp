@@ -1,0 +1,34 @@
+#include "mpiio/files/own_descriptor.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace tailrace::mpiio {
+
+OwnDescriptor::~OwnDescriptor() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+int OwnDescriptor::open(const std::string& path, bool reads, bool writes) {
+  struct stat found {};
+  descriptor_ = ::open(path.c_str(), (reads && writes ? O_RDWR : writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  if (descriptor_ < 0 || ::fstat(descriptor_, &found) != 0) return errno;
+  key_ = {found.st_dev, found.st_ino};
+  return 0;
+}
+
+// The MPI has just opened the file, so its descriptor is most likely the one before this one.
+bool OwnDescriptor::has_twin() const {
+  constexpr int kMost = 1024;
+  for (int other = descriptor_ - 1; other >= std::max(descriptor_ - kMost, 0); --other) {
+    struct stat found {};
+    if (::fstat(other, &found) == 0 && FileKey{found.st_dev, found.st_ino} == key_) return true;
+  }
+  return false;
+}
+
+}  // namespace tailrace::mpiio

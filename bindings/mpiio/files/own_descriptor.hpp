@@ -1,0 +1,32 @@
+// OwnDescriptor: the library's own descriptor of a file that the MPI has opened. It leads to the file whatever happens
+// to its name.
+#pragma once
+
+#include <string>
+
+#include "mpiio/pending/file_key.hpp"
+
+namespace tailrace::mpiio {
+
+class OwnDescriptor {
+ public:
+  OwnDescriptor() = default;
+  ~OwnDescriptor();
+  OwnDescriptor(const OwnDescriptor&) = delete;
+  OwnDescriptor& operator=(const OwnDescriptor&) = delete;
+
+  // Opens the file; call it once, before all else. Returns 0, or an errno.
+  int open(const std::string& path, bool reads, bool writes);
+  // Returns true if the process has another descriptor of the file: the MPI's. If not, the name led to another file
+  // when it was opened again.
+  bool has_twin() const;
+
+  int get() const { return descriptor_; }
+  const FileKey& key() const { return key_; }
+
+ private:
+  int descriptor_ = -1;
+  FileKey key_;
+};
+
+}  // namespace tailrace::mpiio
