@@ -17,6 +17,8 @@ constexpr uint64_t kLeastPart = 4096;  // bytes
 constexpr size_t kMostExtents = 4096;
 constexpr uint64_t kMostLent = uint64_t{1} << 30;  // bytes for one ticket
 
+constexpr double kPatience = 600;  // seconds, as those of `place.patience` by default
+
 // Returns the directory for locks and logs, which do not belong beside the program's files. A forwarder may open
 // nothing outside its roots, and the program most likely works below one of them.
 std::string session_directory(const std::string& key, bool forwarded) {
@@ -36,16 +38,36 @@ ProcessClient::Failure last_failure(tailrace_client* client) {
 
 }  // namespace
 
+void drain_at_signals(void (*at_signal)()) {
+  const auto drain = [](void* function) { reinterpret_cast<void (*)()>(function)(); };
+  tailrace_drain_at_signals(drain, reinterpret_cast<void*>(at_signal), kPatience);
+}
+
 void ProcessClient::end() {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr && settings_.summary && writes_ > 0 && !ended_) report_summary();
   if (client_ == nullptr) return;
-  const Refusal flushed = flush_all();
-  if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
+  flush_and_tell();
   if (settings_.summary && writes_ > 0) report_summary();
   tailrace_close(client_);
   client_ = nullptr;
   ended_ = true;
+  tell_failures();
+}
+
+void ProcessClient::end_by_signal() {
+  const std::lock_guard lock(mutex_);
+  if (client_ == nullptr) return;
+  flush_and_tell();
+  tell_failures();
+}
+
+void ProcessClient::flush_and_tell() {
+  const Refusal flushed = flush_all();
+  if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
+}
+
+void ProcessClient::tell_failures() {
   for (const auto& [file, failures] : failures_) {
     for (const Failure& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.message.c_str());
     failed_.insert(file);
@@ -112,6 +134,8 @@ bool ProcessClient::open_client() {
   const std::string name = by_file ? settings_.config : std::string("tailrace's own for ") + door_.name;
   if (tailrace_open_with(name.c_str(), static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
     std::atexit(door_.at_exit);  // it runs before the end of what the client has made
+    std::at_quick_exit(door_.at_exit);
+    if (door_.at_signal != nullptr) drain_at_signals(door_.at_signal);
     tailrace_stats stats{};
     stats.struct_size = sizeof stats;
     // A configuration file may set another budget than the default.

@@ -2,8 +2,7 @@
 // of all files that come through that door.
 //
 // The client opens when the first bytes are to be carried, so programs without any pay nothing. Any thread may call.
-//
-// ProcessClient has more than 35 functions: it passes on each verb of a raw file under one lock.
+// It has more than 35 functions: one for each call of the API that a door needs.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -20,6 +19,10 @@
 
 namespace tailrace::process {
 
+// Lets the function run before a signal ends the process (tailrace_drain_at_signals). Without a thread for it,
+// signals act at once.
+void drain_at_signals(void (*at_signal)());
+
 class ProcessClient {
  public:
   // The door through which the program's calls come.
@@ -27,6 +30,9 @@ class ProcessClient {
     const char* name;   // in messages: "HDF5"
     const char* key;    // in names of files and of configurations: "hdf5"
     void (*at_exit)();  // runs when the process ends; hands over what was held back, and calls end()
+    // Runs before a signal ends the process, on another thread, while the program may be inside the door: writes what
+    // can be written so. Null: the door has called drain_at_signals() itself.
+    void (*at_signal)();
   };
 
   // The client does not close before end(), so it must not be destroyed earlier.
@@ -49,6 +55,8 @@ class ProcessClient {
   // Writes everything, closes the client, and reports on standard error the failures that no later call can report.
   // Call it when the process ends, while the libraries that it needs still live.
   void end();
+  // Writes everything, and reports the failures, before a signal ends the process.
+  void end_by_signal();
 
   // Says why a call has failed, unless `status` is TAILRACE_OK.
   struct Refusal {
@@ -113,6 +121,8 @@ class ProcessClient {
   bool open_client();
   bool open_as(const std::string& path, int mode, tailrace_file* out);
   Refusal flush_all();
+  void flush_and_tell();
+  void tell_failures();
   // Begins to flush, unless that is under way, or nothing was handed over since the last flush.
   void begin_flush();
   // Notes which marks the flush under way has reached, if it has ended.

@@ -651,6 +651,20 @@ typedef void (*tailrace_recover_callback)(void* context, const char* file, tailr
 TAILRACE_API tailrace_status tailrace_recover(const char* directory, int apply, tailrace_recover_callback callback,
                                               void* context);
 
+/* ---- before a signal ends the process ----------------------------------------------------------------- */
+
+typedef void (*tailrace_drain_callback)(void* context);
+
+/* Lets `drain(context)` run when a signal is about to end the process: SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ,
+ * SIGUSR1, SIGUSR2, SIGALRM or SIGPIPE, where the program has set no action for it. It runs on a thread of its own
+ * while the program goes on. Then, or after `patience` seconds, the signal ends the process as it would have. Where
+ * the program sets an action later, that one replaces tailrace's. A forked child has to call it again.
+ * (Configurations have `on_signal: drain` for a client.) */
+TAILRACE_API tailrace_status tailrace_drain_at_signals(tailrace_drain_callback drain, void* context, double patience);
+
+/* Runs all these now, and waits for them as long: before the process ends by other means. */
+TAILRACE_API tailrace_status tailrace_drain_now(void);
+
 #ifdef __cplusplus
 }
 #endif

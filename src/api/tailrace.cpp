@@ -6,10 +6,12 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/attribute_value.hpp"
 #include "api/handle.hpp"
+#include "base/signals/signal_drain.hpp"
 #include "model/wire/file_wire.hpp"
 #include "runtime/parts/expect.hpp"
 #include "runtime/recover.hpp"
@@ -106,6 +108,19 @@ tailrace_status write_for_ticket(tailrace_file file, size_t count, const tailrac
   });
 }
 
+Nanoseconds in_nanoseconds(double seconds) {
+  return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(seconds));
+}
+
+// Lets a signal wait until everything that the client has handed over is written. While another thread is in a call
+// on it, its turn has not come.
+void flush_at_signals(tailrace_client* client) {
+  const auto flush = [client] {
+    while (tailrace_flush(client) == TAILRACE_BUSY) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  drain_at_signals(flush, in_nanoseconds(client->session->config().place.patience));
+}
+
 template <class Parameter>
 tailrace_status set_parameters(tailrace_client* client, const Parameter* parameters, size_t count) {
   return guarded(client, Tells::earlier_failures, [&](Session& session) {
@@ -136,7 +151,9 @@ tailrace_status tailrace_open_with(const char* config, int client, const tailrac
     if (!input.ok()) return input.status();
     auto session = Session::open(input.value());
     if (!session.ok()) return session.status();
-    *out = new_handle(std::move(session).value());
+    tailrace_client* const made = new_handle(std::move(session).value());
+    if (made->session->config().drains_at_signals) flush_at_signals(made);
+    *out = made;
     return Status();
   });
 }
@@ -568,6 +585,25 @@ tailrace_status tailrace_recover(const char* directory, int apply, tailrace_reco
       const char* const message = leftover.status.ok() ? "" : leftover.status.fault().message.c_str();
       callback(context, leftover.file.c_str(), leftover.kind, leftover.done ? 1 : 0, leftover.status.code(), message);
     });
+  });
+}
+
+tailrace_status tailrace_drain_at_signals(tailrace_drain_callback drain, void* context, double patience) {
+  return guarded([&] {
+    if (drain == nullptr) return null_argument("a function");
+    if (!(patience > 0) || !std::isfinite(patience)) {
+      return Status(TAILRACE_INVALID_ARGUMENT,
+                    "found a patience of " + std::to_string(patience) + ", expected seconds, more than 0");
+    }
+    drain_at_signals([drain, context] { drain(context); }, in_nanoseconds(patience));
+    return Status();
+  });
+}
+
+tailrace_status tailrace_drain_now() {
+  return guarded([] {
+    drain_now();
+    return Status();
   });
 }
 

@@ -455,7 +455,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (!read_version(top)) return;
   top.only({"tailrace",   "name",    "place",     "memory",    "storage",      "format",     "merge",
             "schedule",   "forward", "time",      "log",       "measurements", "attributes", "iterations",
-            "parameters", "layouts", "variables", "particles", "actions",      "python"});
+            "parameters", "layouts", "variables", "particles", "actions",      "python",     "on_signal"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
   if (const auto place = top.find("place")) read_place(*place, config);
@@ -465,6 +465,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   if (const auto format = top.find("format")) read_format(*format, config);
   if (const auto schedule = top.find("schedule")) read_schedule(*schedule, config);
   if (const auto forward = top.find("forward")) read_forward(*forward, config);
+  if (const auto signal = top.find("on_signal")) config.drains_at_signals = signal->choice({"ignore", "drain"}) == 1;
   if (const auto log = top.find("log")) read_log(*log, config);
   if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);

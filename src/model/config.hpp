@@ -198,8 +198,9 @@ struct XdmfMesh {
 };
 
 struct Config {
-  std::string source;  // file name, for messages
-  std::string name;    // file names begin with it
+  std::string source;              // file name, for messages
+  std::string name;                // file names begin with it
+  bool drains_at_signals = false;  // before a signal ends the process
   struct {
     PlaceKind kind = PlaceKind::thread;
     CpuChoice choice = CpuChoice::automatic;

@@ -116,6 +116,33 @@ def test_a_hundred_killed_programs(prepared, tmp_path, runtime_directory, ranks)
     assert sum(kill_and_go_on(prepared, tmp_path, ranks, seed + i) for i in range(100)) > 50
 
 
+def lines_until(stream, begin):
+    """Returns the lines up to the first one that begins so."""
+    found = []
+    for line in stream:
+        found.append(line)
+        if line.startswith(begin):
+            return found
+    raise AssertionError(b"".join(found))
+
+
+# Whoever ends it by a signal that asks, finds every time that it has completed (docs/ends.md).
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("place", ["thread", "core"])
+def test_a_terminated_program_leaves_all_its_times(prepared, tmp_path, runtime_directory, place, number):
+    folder = tmp_path / "case"
+    shutil.copytree(prepared(1) / "case", folder)
+    environment = {**cases.environment(), **carried.variables(place)}
+    with subprocess.Popen(cases.solve(CASE), cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        lines = lines_until(process.stdout, b"Time = 6e-05")
+        process.send_signal(number)
+        lines += process.stdout.readlines()
+    assert process.returncode == -number, b"".join(lines)
+    assert {"1e-05", "2e-05", "3e-05", "4e-05", "5e-05"} <= {time.name for time in cases.times(folder)}
+    assert_times_are_whole(folder, prepared(1) / "plain", 1)
+
+
 def test_recover_leaves_a_running_program_alone(prepared, tmp_path, capsys):
     folder = tmp_path / "case"
     shutil.copytree(prepared(1) / "case", folder)

@@ -43,7 +43,7 @@ class ProcessClientTest : public testing::Test {
   }
 
   impl::ScratchDirectory scratch_;
-  ProcessClient client_{{"TEST", "test", [] {}}};
+  ProcessClient client_{{"TEST", "test", [] {}, [] {}}};
 };
 
 TEST_F(ProcessClientTest, OpensWithTheFirstFileAndKeepsItsSettings) {

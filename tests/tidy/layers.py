@@ -17,7 +17,7 @@ import sources
 LAYERS = [
     {"base", "collective", "collective/read", "collective/write", "filter/codecs"},
     {"base/names", "base/sync", "base/os"},
-    {"base/memory"},
+    {"base/memory", "base/signals"},
     {"model", "transport", "transport/secure"},
     {"model/wire", "transport/link", "transport/simulated", "transport/ucx", "transport/ucx_loader"},
     {"config/yaml"},

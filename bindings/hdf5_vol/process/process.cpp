@@ -7,7 +7,7 @@ Process& Process::instance() {
   return *only;
 }
 
-Process::Process() : client_({"HDF5", "hdf5", end}), detached_(client_) {}
+Process::Process() : client_({"HDF5", "hdf5", end, [] { carrier().end_by_signal(); }}), detached_(client_) {}
 
 void Process::end() {
   Process& process = instance();

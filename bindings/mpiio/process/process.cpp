@@ -61,7 +61,8 @@ std::string read_settings(const char* text, process::ClientSettings& settings, c
   return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
 }
 
-Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}) {
+Process::Process()
+    : client({"MPI-IO", "mpiio", [] { instance().client.end(); }, [] { instance().client.end_by_signal(); }}) {
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
   settings.direct = true;  // programs write long runs, and sync them

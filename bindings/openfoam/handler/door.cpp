@@ -1,5 +1,6 @@
 #include "openfoam/handler/door.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -21,9 +22,24 @@ struct Door {
   std::string trace;
 };
 
+// release: the function that runs before a signal sees the complete door; partner: its load.
+std::atomic<bool> has_door = false;
+
 Door& door() {
-  static Door* const only = new Door;
+  static Door* const only = [] {
+    auto* const made = new Door;
+    has_door.store(true, std::memory_order_release);
+    return made;
+  }();
   return *only;
+}
+
+// OpenFOAM's handler of SIGINT passes the signal on to the one that it has found. So this comes when the library is
+// loaded, before OpenFOAM looks.
+__attribute__((constructor)) void heed_signals() {
+  process::drain_at_signals([] {
+    if (has_door.load(std::memory_order_acquire)) finish(false);
+  });
 }
 
 // Returns what is wrong with the settings; "" if nothing is.
@@ -52,7 +68,7 @@ uint64_t divide_budget(process::ClientSettings& settings) {
   return settings.budget;
 }
 
-Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }}) {
+Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }, nullptr}) {
   const char* const text = std::getenv("TAILRACE_OPENFOAM");
   process::ClientSettings settings;
   const std::string wrong = read_settings(text != nullptr ? text : "", settings, trace);
