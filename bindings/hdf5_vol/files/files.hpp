@@ -168,7 +168,7 @@ class File {
  private:
   enum class State { unopened, open, refused, left_alone };
 
-  // Of the files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
+  // These count files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
   static inline std::atomic<int> count_ = 0;
   static inline std::atomic<int> parallel_count_ = 0;
   static inline std::atomic<uint64_t> made_ = 0;
