@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -118,11 +119,12 @@ bool Detached::watch() {
   return true;
 }
 
-// Calls of tailrace's own: on its threads, whose names begin so, and within its calls.
+// Calls of tailrace's own: within its calls, and on its threads, whose names begin so. (The first thread has the name
+// of the program.)
 bool Detached::is_own_call() const {
+  if (client_.is_inside() || mutex_.is_mine()) return true;
   char name[16] = "";
-  return client_.is_inside() || mutex_.is_mine() ||
-         (::prctl(PR_GET_NAME, name) == 0 && std::strncmp(name, "tailrace", 8) == 0);
+  return ::gettid() != ::getpid() && ::prctl(PR_GET_NAME, name) == 0 && std::strncmp(name, "tailrace", 8) == 0;
 }
 
 void Detached::wait_for(Identity identity) {

@@ -66,7 +66,8 @@ FREES_NOTHING = {
         H5VL_NATIVE_OBJECT_ARE_MDC_FLUSHES_DISABLED""",
     "does what its operation says, which is listed by itself": """
         attr.specific attr.optional dataset.specific dataset.optional datatype.specific datatype.optional
-        file.specific file.optional group.specific group.optional link.specific link.optional object.specific object.optional
+        file.specific file.optional group.specific group.optional link.specific link.optional object.specific
+        object.optional
         blob.specific blob.optional""",
 }
 
