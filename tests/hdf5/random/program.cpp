@@ -209,6 +209,10 @@ void Program::close_dataset() { some().id.reset(); }
 void Program::extend() {
   Data& data = some();
   if (data.model.chunk.empty()) return;
+  const Id properties{H5Dget_create_plist(id(data)), H5Pclose};
+  unsigned options = 0;
+  CHECK(H5Pget_chunk_opts(properties.get(), &options) >= 0);
+  if (options != 0 && !data.model.written) return;  // HDF5 1.14.5 looks for chunks before there is an index
   const Id space{H5Dget_space(id(data)), H5Sclose};
   Shape to(data.model.shape.size());
   Shape most(to.size());
