@@ -56,7 +56,7 @@ void write_for_readers(const std::string& path, Dice& dice) {
   CHECK(H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
   std::vector<Model> models(3);
   {
-    const Id file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose};
+    const Id file{create_file(path, access.get()), H5Fclose};
     std::vector<Id> data;
     const auto write = [&](size_t which) {
       Transfer transfer(models[which], dice);

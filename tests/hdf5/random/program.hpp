@@ -95,7 +95,7 @@ void compare_properties(hid_t dataset, const Model& model);
 void look_through_view(hid_t other, const Model& model, const std::string& path);
 
 // In closed.cpp. Creates a file, or empties it. May fail once, because of what happened to other files.
-hid_t create_file(const std::string& path);
+hid_t create_file(const std::string& path, hid_t access = H5P_DEFAULT);
 // Creates a file, closes it, and uses it at once: opens it, appends to it, renames it, removes it, or reads it
 // through another one.
 void use_what_was_just_closed(const std::string& path, hid_t other, Dice& dice);
