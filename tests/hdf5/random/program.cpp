@@ -307,6 +307,10 @@ void Program::ask() {
   compare_properties(id(data), data.model);
   hsize_t chunks = 0;
   if (!data.model.chunk.empty()) CHECK(H5Dget_num_chunks(id(data), H5S_ALL, &chunks) >= 0);
+  haddr_t place = 0;
+  if (chunks > 0 && dice_.chance(30)) {
+    CHECK(H5Dget_chunk_info(id(data), H5S_ALL, dice_.below(chunks), nullptr, nullptr, &place, nullptr) >= 0);
+  }
   if (data.model.chunk.empty() && dice_.chance(20)) compare_in_file(id(data), data.model);
 }
 
