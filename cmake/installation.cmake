@@ -16,6 +16,7 @@ install(FILES bindings/fortran/c_interface.f90 bindings/fortran/tailrace.f90 bin
               bindings/fortran/tailrace_mpi.f90 bindings/fortran/mpi_calls.c
         DESTINATION share/tailrace/fortran COMPONENT library)
 install(TARGETS tailrace_hdf5 LIBRARY DESTINATION lib/hdf5/plugin COMPONENT library)
+install(TARGETS tailrace_hdf5_names LIBRARY DESTINATION lib/tailrace COMPONENT library)
 foreach(mpi IN LISTS TAILRACE_MPIS)
   if(TARGET tailrace_mpiio_${mpi})
     install(TARGETS tailrace_mpiio_${mpi} LIBRARY DESTINATION lib/tailrace COMPONENT library)

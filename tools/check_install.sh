@@ -53,6 +53,7 @@ if [ -e "$hdf5/lib/libhdf5.so" ]; then
   cc "$root/tests/hdf5/programs/constants.c" -I"$root" -I"$hdf5/include" -L"$hdf5/lib" -lhdf5 \
     -Wl,-rpath,"$hdf5/lib" -o "$work/constants"
   carried hdf5 summary -- "$work/constants" "$work/hdf5"
+  carried hdf5_detached summary close=detach -- "$work/constants" "$work/hdf5_detached"
 else
   printf 'hdf5: left out: there is no shared HDF5\n'
 fi

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 namespace tailrace::process {
@@ -335,7 +336,10 @@ uint64_t ProcessClient::mark() {
 bool ProcessClient::reached(uint64_t mark) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr || mark <= reached_) return true;
-  look_at_flush();
+  if (flush_ && flush_has_ended()) {
+    reached_ = std::max(reached_, flush_->mark);
+    flush_.reset();
+  }
   if (mark > reached_) begin_flush();
   return mark <= reached_;
 }
@@ -347,15 +351,12 @@ void ProcessClient::begin_flush() {
   if (ticket.client != nullptr) flush_ = {ticket, handed_over_};
 }
 
-void ProcessClient::look_at_flush() {
-  if (!flush_) return;
+bool ProcessClient::flush_has_ended() {
   tailrace_status status = TAILRACE_OK;
   do {
     status = tailrace_wait(flush_->ticket, 0);
   } while (keep_earlier(status));
-  if (status == TAILRACE_TIMEOUT) return;
-  reached_ = std::max(reached_, flush_->mark);
-  flush_.reset();
+  return status != TAILRACE_TIMEOUT;
 }
 
 std::vector<ProcessClient::Failure> ProcessClient::take_failures(const std::string& path) {

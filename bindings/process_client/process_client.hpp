@@ -8,7 +8,6 @@
 #include <tailrace/tailrace.h>
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "process_client/client_settings.hpp"
+#include "process_client/own_mutex.hpp"
 
 namespace tailrace::process {
 
@@ -40,6 +40,9 @@ class ProcessClient {
 
   // Sets the settings with which the client will open. Returns false, and changes nothing, if it has already opened.
   bool configure(const ClientSettings& settings);
+
+  // Returns true if this thread is within a call of the client.
+  bool is_inside() const { return mutex_.is_mine(); }
 
   // Returns the number of bytes that may be on their way.
   uint64_t budget();
@@ -125,8 +128,7 @@ class ProcessClient {
   void tell_failures();
   // Begins to flush, unless that is under way, or nothing was handed over since the last flush.
   void begin_flush();
-  // Notes which marks the flush under way has reached, if it has ended.
-  void look_at_flush();
+  bool flush_has_ended();
   // Counts what is about to be handed over.
   void count(uint64_t writes, std::span<const tailrace_extent> extents);
   Refusal iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
@@ -138,7 +140,7 @@ class ProcessClient {
 
   const Door door_;
 
-  std::mutex mutex_;  // guards all below
+  OwnMutex mutex_;  // guards all below
   ClientSettings settings_;
   bool tried_ = false;
   bool watches_end_ = false;  // though there may be no client

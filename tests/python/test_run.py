@@ -49,7 +49,17 @@ def refused(tmp_path, run):
 def test_files_may_be_detached(run, tmp_path):
     assert run("--close", "detach", "--", sys.executable, "-c", WRITES, tmp_path / "a.h5") == (0, "", "")
     assert (tmp_path / "a.h5").exists()
-    assert "close=detach" in run("--close", "detach", "--print")[1]
+    said = run("--close", "detach", "--print")[1]
+    assert "close=detach" in said and f"export LD_PRELOAD={run_command.NAMES}" in said
+
+
+def test_detaching_keeps_other_preloaded_libraries(monkeypatch, tmp_path):
+    added = run_command.variables(None, None, None, {"LD_PRELOAD": "/my/library.so"}, close="detach")
+    assert added["LD_PRELOAD"] == f"{run_command.NAMES} /my/library.so"
+    assert "LD_PRELOAD" not in run_command.variables(None, None, None, {"LD_PRELOAD": "/my/library.so"}, close="wait")
+    monkeypatch.setattr(run_command, "NAMES", tmp_path / "none.so")
+    with pytest.raises(ValueError, match="found no .*none.so: the package is not whole"):
+        run_command.variables(None, None, None, {}, close="detach")
 
 
 def test_the_exit_code_is_the_programs(run):

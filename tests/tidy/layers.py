@@ -99,6 +99,7 @@ USERS = ("bindings/", "apps/", "bench/", "examples/")  # may use public headers 
 DOORS = [
     "process_client",
     "hdf5_vol/filters",
+    "hdf5_vol/names",
     "hdf5_vol/host",
     "hdf5_vol/process",
     "hdf5_vol/files",

@@ -322,11 +322,12 @@ void Dataset::prepare_sources() {
 // a call of the system.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
   if (is_virtual_) prepare_sources();
-  if (file_ == nullptr || unplaced_ || file_->is_shown(offset_)) return Outcome::pass;
+  if (file_ == nullptr || unplaced_) return Outcome::pass;
   if (chunked_) {
     chunked_->settle();
     return Outcome::pass;
   }
+  if (file_->is_shown(offset_)) return Outcome::pass;
   if (passes_alone() && is_collective(host_, transfer)) file_->drain();  // others may ask for what is from here
   const bool some_on_its_way = file_->pending(offset_);
   if (!some_on_its_way && (file_->is_parallel() || transfer != host_.transfer)) return Outcome::pass;

@@ -1,11 +1,17 @@
 #include "hdf5_vol/process/process.hpp"
 
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "hdf5_vol/process/seal.hpp"
 
@@ -25,6 +31,12 @@ std::string place_of(const std::string& name) {
   const std::string directory = real_path(slash == std::string::npos ? "." : name.substr(0, slash + 1));
   if (directory.empty()) return "";
   return (directory == "/" ? "" : directory) + "/" + (slash == std::string::npos ? name : name.substr(slash + 1));
+}
+
+// Returns a path of what the name leads to from that directory.
+std::string path_of(int directory, const std::string& name) {
+  const bool is_path = directory == AT_FDCWD || name.starts_with('/');
+  return is_path ? name : "/proc/self/fd/" + std::to_string(directory) + "/" + name;
 }
 
 }  // namespace
@@ -50,6 +62,7 @@ void Detached::left(const std::string& path, tailrace_ticket ticket) {
 void Detached::broken(const std::string& path, const std::string& why) {
   const std::lock_guard lock(mutex_);
   broken_[identity_of(path)] = not_whole(path, why);
+  any_broken_.store(true, std::memory_order_relaxed);
   ++closed_;
   ++failed_;
 }
@@ -62,7 +75,8 @@ bool Detached::settle(const Leaving& leaving, int64_t milliseconds) {
   const std::string message = not_whole(leaving.path, end.message);
   std::fprintf(stderr, "tailrace: %s\n", message.c_str());
   broken_[leaving.identity] = message;
-  failures_.push_back(message);
+  any_broken_.store(true, std::memory_order_relaxed);
+  failures_[leaving.identity] = message;
   ++failed_;
   return true;
 }
@@ -96,6 +110,52 @@ void Detached::wait_for_all() {
   settle_all(-1);
 }
 
+bool Detached::watch() {
+  const auto set = reinterpret_cast<decltype(&tailrace_hdf5_watch)>(dlsym(RTLD_DEFAULT, "tailrace_hdf5_watch"));
+  if (set == nullptr) return false;
+  set([](tailrace_call call, int directory, const char* name) {
+    return Process::instance().detached().before_call(call, directory, name);
+  });
+  return true;
+}
+
+// Calls of tailrace's own: within its calls, and on its threads, whose names begin so. (The first thread has the name
+// of the program.)
+bool Detached::is_own_call() const {
+  if (client_.is_inside() || mutex_.is_mine()) return true;
+  char name[16] = "";
+  return ::gettid() != ::getpid() && ::prctl(PR_GET_NAME, name) == 0 && std::strncmp(name, "tailrace", 8) == 0;
+}
+
+void Detached::wait_for(Identity identity) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(leaving_, [&](const Leaving& one) { return one.identity == identity && settle(one, -1); });
+  any_.store(!leaving_.empty(), std::memory_order_relaxed);
+}
+
+int Detached::before_call(tailrace_call call, int directory, const char* name) {
+  if (!any() && !any_broken_.load(std::memory_order_relaxed)) return 0;
+  if (is_own_call()) return 0;
+  struct stat info {};
+  const bool exists = name != nullptr && ::fstatat(directory, name, &info, 0) == 0;
+  const Identity identity = exists ? Identity(info.st_dev, info.st_ino) : Identity();
+  if (call == TAILRACE_CALL_OPENS) {
+    wait_for(identity);
+    return 0;
+  }
+  wait_for_all();
+  if (call == TAILRACE_CALL_STARTS) return 0;
+  const std::lock_guard lock(mutex_);
+  // Another file may have its number now.
+  const bool is_broken = broken_.contains(identity) && lacks_seal(path_of(directory, name));
+  if (is_broken && call == TAILRACE_CALL_REMOVES) return 0;
+  if (is_broken) {
+    failures_.erase(identity);
+    return EIO;
+  }
+  return std::exchange(failures_, {}).empty() ? 0 : EIO;
+}
+
 void Detached::look() {
   if (!any()) return;
   const std::lock_guard lock(mutex_);
@@ -105,7 +165,9 @@ void Detached::look() {
 std::vector<std::string> Detached::take_failures() {
   look();
   const std::lock_guard lock(mutex_);
-  return std::exchange(failures_, {});
+  std::vector<std::string> failures;
+  for (const auto& [identity, failure] : std::exchange(failures_, {})) failures.push_back(failure);
+  return failures;
 }
 
 void Detached::finish() {
@@ -125,6 +187,7 @@ void Detached::before_fork() {
 // The files belong to the parent.
 void Detached::after_fork_in_child() {
   any_.store(false, std::memory_order_relaxed);
+  any_broken_.store(false, std::memory_order_relaxed);
   closed_ = failed_ = 0;
   leaving_.clear();
   broken_.clear();

@@ -10,11 +10,12 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "hdf5_vol/names/names.h"
+#include "process_client/own_mutex.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::hdf5 {
@@ -43,6 +44,12 @@ class Detached {
   // cannot open it; "" if no reason is known.
   std::string wait(const std::string& name);
   void wait_for_all();
+  // Has before_call() called. Returns false if the library that does so is not preloaded.
+  static bool watch();
+  // Waits before a call of the program past HDF5 that relies on files being whole (names/names.h): for the file that
+  // it opens; for all files, if it changes a name or starts a program. Returns the errno with which the call must
+  // fail: EIO, if it would give a file another name that is not whole, or if no other call has told of such a file.
+  int before_call(tailrace_call call, int directory, const char* name);
   // Checks which files have ended. Prints new failures on standard error.
   void look();
   // Returns the failures found since the last call.
@@ -65,18 +72,21 @@ class Detached {
   };
 
   static Identity identity_of(const std::string& name);
+  bool is_own_call() const;
+  void wait_for(Identity identity);
   bool settle(const Leaving& leaving, int64_t milliseconds);
   void settle_all(int64_t milliseconds);
 
   process::ProcessClient& client_;
 
-  std::mutex mutex_;  // guards all below but any_, which is written under it
+  process::OwnMutex mutex_;  // guards all below but the flags, which are written under it
   std::atomic<bool> any_ = false;
-  uint64_t closed_ = 0;  // all that were on their way
-  uint64_t failed_ = 0;  // those that are not whole
+  std::atomic<bool> any_broken_ = false;  // there has been one
+  uint64_t closed_ = 0;                   // all that were on their way
+  uint64_t failed_ = 0;                   // those that are not whole
   std::vector<Leaving> leaving_;
-  std::map<Identity, std::string> broken_;  // the reasons
-  std::vector<std::string> failures_;       // not returned by take_failures() yet
+  std::map<Identity, std::string> broken_;    // the reasons
+  std::map<Identity, std::string> failures_;  // those that no call has told of yet
 };
 
 }  // namespace tailrace::hdf5

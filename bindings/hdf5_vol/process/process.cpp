@@ -1,6 +1,36 @@
 #include "hdf5_vol/process/process.hpp"
 
+#include <cstdio>
+#include <fstream>
+
 namespace tailrace::hdf5 {
+namespace {
+
+// Returns true if the process was forked, and has executed no program since; also if that is unknown. The kernel
+// knows: the connector may have been loaded after the fork.
+bool is_forked() {
+  constexpr unsigned kForkedButNotExecuted = 0x40;  // PF_FORKNOEXEC of <linux/sched.h>
+  std::ifstream stat("/proc/self/stat");
+  std::string text;
+  std::getline(stat, text);
+  char state = 0;
+  unsigned flags = 0;
+  const size_t name = text.rfind(')');  // it may contain anything
+  const bool known = name != std::string::npos &&
+                     std::sscanf(text.c_str() + name + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) == 2;
+  return !known || (flags & kForkedButNotExecuted) != 0;
+}
+
+bool may_detach() {
+  if (is_forked()) return false;
+  if (Detached::watch()) return true;
+  std::fprintf(stderr,
+               "tailrace: files are waited for when they are closed, though close=detach was set: that needs "
+               "libtailrace_hdf5_names.so in LD_PRELOAD, which `tailrace run` sets\n");
+  return false;
+}
+
+}  // namespace
 
 Process& Process::instance() {
   static Process* const only = new Process;
@@ -48,7 +78,8 @@ uint64_t Process::prefetch() {
 
 bool Process::detaches() {
   const std::lock_guard lock(mutex_);
-  return settings_.detach;
+  if (settings_.detach && !may_detach_) may_detach_ = may_detach();
+  return settings_.detach && *may_detach_;
 }
 
 void Process::report_filtered() {
@@ -72,6 +103,7 @@ void Process::after_fork_in_parent() {
 void Process::after_fork_in_child() {
   client_.after_fork_in_child();
   crew_.forget();
+  may_detach_ = false;
   mutex_.unlock();
 }
 

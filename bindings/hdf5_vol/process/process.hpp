@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "hdf5_vol/filters/chunk_crew.hpp"
@@ -36,6 +37,8 @@ class Process {
   // See Settings.
   uint64_t smallest();
   uint64_t prefetch();
+  // Returns true if files may be closed without waiting: if the settings say so, the process will not end past its
+  // exit handlers, as forked children do, and the program's calls past HDF5 are watched (names/names.h).
   bool detaches();
 
   // Sets the function that runs first when the process ends. Call it once, before the client opens.
@@ -62,6 +65,7 @@ class Process {
 
   std::mutex mutex_;  // guards all below; taken before the client's
   Settings settings_;
+  std::optional<bool> may_detach_;  // apart from the settings; none: not looked at yet
   std::string wrong_;
   void (*finish_)() = nullptr;
 };

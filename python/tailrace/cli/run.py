@@ -27,6 +27,7 @@ SMALLEST_BUDGET = 1 << 20
 _COLLECTIVES = ("auto", "individual", "two_phase", "dynamic", "static")  # docs/mpiio.md
 _LIBRARIES = {"mpich": "libmpich.so", "openmpi": "libmpi.so.40"}  # of each MPI, as programs are linked with it
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
+NAMES = pathlib.Path(tailrace.__file__).parent / "hdf5_names" / "libtailrace_hdf5_names.so"
 PRELOADED = pathlib.Path(tailrace.__file__).parent / "mpiio"
 OPENFOAM = pathlib.Path(tailrace.__file__).parent / "openfoam"
 OPENFOAM_FOLDER = pathlib.Path("/usr/share/openfoam")  # where Debian's packages have etc/controlDict
@@ -139,7 +140,12 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
         paths.append(environment["HDF5_PLUGIN_PATH"])
     elif DEFAULT_PLUGINS.is_dir():
         paths.append(str(DEFAULT_PLUGINS))
-    return {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
+    added = {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
+    if close == "detach":
+        if not NAMES.is_file():
+            raise ValueError(f"found no {NAMES}: the package is not whole")
+        added["LD_PRELOAD"] = f"{NAMES} {environment.get('LD_PRELOAD', '')}".strip()
+    return added
 
 
 def _common_words(config: pathlib.Path | None, place: str | None, budget: str | None,

@@ -97,21 +97,3 @@ with h5py.File(sys.argv[1], "r+") as file:
 def test_a_wrong_checksum_is_found(tmp_path):
     said = python(BROKEN, tmp_path / "a.h5", env=environment(tmp_path))
     assert said.startswith("True\ntold") and "filter returned failure" in said
-
-
-NETCDF = """
-import sys
-import netCDF4, numpy
-with netCDF4.Dataset(sys.argv[1], "w") as file:
-    file.createDimension("x", 100000)
-    file.createVariable("v", "f8", ("x",), compression="zstd")[:] = numpy.arange(100000.0)
-with netCDF4.Dataset(sys.argv[1]) as file:
-    print(file["v"][-1])
-"""
-
-
-@pytest.mark.xfail(strict=True, reason="netCDF4 looks for its own filters only where HDF5_PLUGIN_PATH is not set")
-def test_filters_of_the_netcdf4_wheel_are_found(tmp_path):
-    pytest.importorskip("netCDF4")
-    assert python(NETCDF, tmp_path / "plain.nc", env=without(tmp_path)) == "99999.0\n"
-    assert python(NETCDF, tmp_path / "ours.nc", env=environment(tmp_path)) == "99999.0\n"

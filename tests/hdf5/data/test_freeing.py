@@ -11,17 +11,21 @@ HEADERS = REPOSITORY / ".deps/hdf5/include"
 # Every callback of a connector, and every operation of those that have several, by which HDF5 may free space that had
 # data of a dataset, and the provocation (below) that shows it.
 FREES = {
-    "dataset.close": "close_dataset", "group.close": "close_group",
-    "H5VL_LINK_DELETE": "delete_link", "H5VL_OBJECT_CHANGE_REF_COUNT": "decrease_count",
-    "H5VL_DATASET_SET_EXTENT": "shrink", "H5VL_DATASET_REFRESH": "refresh_dataset", "H5VL_GROUP_REFRESH": "refresh_group",
+    "dataset.close": "close_dataset",
+    "group.close": "close_group",
+    "H5VL_LINK_DELETE": "delete_link",
+    "H5VL_OBJECT_CHANGE_REF_COUNT": "decrease_count",
+    "H5VL_DATASET_SET_EXTENT": "shrink",
+    "H5VL_DATASET_REFRESH": "refresh_dataset",
+    "H5VL_GROUP_REFRESH": "refresh_group",
     "H5VL_OBJECT_REFRESH": "refresh_object",
 }
 
 # The others, by reason.
 FREES_NOTHING = {
     "only opens, looks, or counts": """
-        attr.open attr.read attr.get dataset.open dataset.read dataset.get datatype.open datatype.get file.open file.get
-        group.open group.get link.get object.open object.get blob.get token.cmp token.to_str token.from_str
+        attr.open attr.read attr.get dataset.open dataset.read dataset.get datatype.open datatype.get file.open
+        file.get group.open group.get link.get object.open object.get blob.get token.cmp token.to_str token.from_str
         introspect.get_conn_cls introspect.get_cap_flags introspect.opt_query wrap.get_object wrap.get_wrap_ctx
         wrap.wrap_object wrap.unwrap_object wrap.free_wrap_ctx info.copy info.cmp info.free info.to_str info.from_str
         request.wait request.notify request.cancel request.specific request.optional request.free
@@ -49,7 +53,8 @@ FREES_NOTHING = {
         H5VL_NATIVE_FILE_GET_MDC_SIZE H5VL_NATIVE_FILE_GET_SIZE H5VL_NATIVE_FILE_GET_VFD_HANDLE
         H5VL_NATIVE_FILE_RESET_MDC_HIT_RATE H5VL_NATIVE_FILE_SET_MDC_CONFIG
         H5VL_NATIVE_FILE_GET_METADATA_READ_RETRY_INFO H5VL_NATIVE_FILE_START_SWMR_WRITE
-        H5VL_NATIVE_FILE_START_MDC_LOGGING H5VL_NATIVE_FILE_STOP_MDC_LOGGING H5VL_NATIVE_FILE_GET_MDC_LOGGING_STATUS
+        H5VL_NATIVE_FILE_START_MDC_LOGGING H5VL_NATIVE_FILE_STOP_MDC_LOGGING
+        H5VL_NATIVE_FILE_GET_MDC_LOGGING_STATUS
         H5VL_NATIVE_FILE_FORMAT_CONVERT H5VL_NATIVE_FILE_RESET_PAGE_BUFFERING_STATS
         H5VL_NATIVE_FILE_GET_PAGE_BUFFERING_STATS H5VL_NATIVE_FILE_GET_MDC_IMAGE_INFO H5VL_NATIVE_FILE_GET_EOA
         H5VL_NATIVE_FILE_INCR_FILESIZE H5VL_NATIVE_FILE_SET_LIBVER_BOUNDS H5VL_NATIVE_FILE_GET_MIN_DSET_OHDR_FLAG
@@ -60,8 +65,9 @@ FREES_NOTHING = {
         H5VL_NATIVE_OBJECT_DISABLE_MDC_FLUSHES H5VL_NATIVE_OBJECT_ENABLE_MDC_FLUSHES
         H5VL_NATIVE_OBJECT_ARE_MDC_FLUSHES_DISABLED""",
     "does what its operation says, which is listed by itself": """
-        attr.specific attr.optional dataset.specific dataset.optional datatype.specific datatype.optional file.specific
-        file.optional group.specific group.optional link.specific link.optional object.specific object.optional
+        attr.specific attr.optional dataset.specific dataset.optional datatype.specific datatype.optional
+        file.specific file.optional group.specific group.optional link.specific link.optional object.specific
+        object.optional
         blob.specific blob.optional""",
 }
 

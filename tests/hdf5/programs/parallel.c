@@ -314,9 +314,29 @@ static void reuse(void) {
   CHECK(H5Fclose(file) >= 0);
 }
 
-// Writes datasets that never had a name, or that lose it while they are open.
+// Writes a dataset in a group that has no name, or has lost it. The group ends after it, with its space.
+static void write_in_nameless_group(hid_t file, bool loses_it, int i) {
+  const hid_t group = loses_it ? H5Gcreate2(file, "lost", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                               : H5Gcreate_anon(file, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t data = create(group, "data");
+  if (loses_it) CHECK(H5Ldelete(file, "lost", H5P_DEFAULT) >= 0);
+  for (int j = 0; j < 2; ++j) write_part(data, columns_of(rank), i, H5FD_MPIO_COLLECTIVE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  H5Dclose(data);
+  CHECK(H5Gclose(group) >= 0);
+}
+
+// Writes datasets that never had a name, or that lose it while they are open, and gives their space to others.
 static void nameless(void) {
   const hid_t file = create_file("nameless");
+  for (int i = 3; i < 7; ++i) {
+    write_in_nameless_group(file, i % 2 == 0, i);
+    char name[32];
+    snprintf(name, sizeof name, "kept %d", i);
+    const hid_t kept = create(file, name);
+    write_part(kept, columns_of((rank + i + 1) % kRanks), -i, H5FD_MPIO_INDEPENDENT);
+    H5Dclose(kept);
+  }
   for (int i = 0; i < 3; ++i) {
     const hid_t space = whole_space();
     const hid_t data =

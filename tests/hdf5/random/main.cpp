@@ -8,8 +8,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <cstring>
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "program.hpp"
 
@@ -17,6 +19,12 @@ namespace tailrace::test {
 namespace {
 
 constexpr int kSteps = 120;
+
+// Executes this program anew: a forked process closes no file without waiting for it.
+[[noreturn]] void execute(const char* seed, const char* directory) {
+  execl("/proc/self/exe", "hdf5_random", "--run", seed, directory, nullptr);
+  CHECK(!"executed");
+}
 
 // Returns true if `work` succeeds in a separate process.
 bool ends_well(const std::function<void()>& work) {
@@ -64,7 +72,7 @@ void look(const std::string& directory) {
 bool try_seed(uint64_t seed) {
   std::string directory = std::filesystem::temp_directory_path() / "tailrace_XXXXXX";
   CHECK(mkdtemp(directory.data()) != nullptr);
-  bool well = ends_well([&] { run(seed, directory); });
+  bool well = ends_well([&] { execute(std::to_string(seed).c_str(), directory.c_str()); });
   well &= orphans_end_well();
   well = well && ends_well([&] { look(directory); });
   if (std::getenv("TAILRACE_KEEP") != nullptr) {
@@ -80,6 +88,10 @@ bool try_seed(uint64_t seed) {
 }  // namespace tailrace::test
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "--run") == 0) {
+    tailrace::test::run(std::strtoull(argv[2], nullptr, 10), argv[3]);
+    return 0;
+  }
   const char* const given = std::getenv("TAILRACE_SEED");
   const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   const int count = given != nullptr || argc < 2 ? 1 : std::atoi(argv[1]);

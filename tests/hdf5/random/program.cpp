@@ -65,11 +65,13 @@ void Program::step() {
                 {"close dataset", &Program::close_dataset, 5},
                 {"reopen", &Program::reopen, 4},
                 {"remove", &Program::remove, 4},
+                {"remove group", &Program::remove_group, 4},
                 {"move", &Program::move, 2},
                 {"copy", &Program::copy, 4},
                 {"ask", &Program::ask, 4},
                 {"mistake", &Program::mistake, 3},
                 {"use closed", &Program::use_closed, 4},
+                {"use SWMR", &Program::use_swmr, 2},
                 {"fork child", &Program::fork_child, 1},
                 {"fill disk", &Program::fill_disk, 1}};
   uint64_t sum = 0;
@@ -126,7 +128,24 @@ void Program::reopen() {
     return;
   }
   CHECK(H5Fclose(file.id) >= 0);
+  const bool by_link = closes && dice_.chance(50);
+  if (by_link) open_by_links(file);
   open(file);
+}
+
+// Opens some of its datasets through links in another file, which HDF5 follows by itself.
+void Program::open_by_links(const File& file) {
+  const File& other = files_[dice_.below(files_.size())];
+  if (&other == &file) return;
+  for (const auto& data : data_) {
+    if (&files_[data->file] != &file || dice_.chance(50)) continue;
+    CHECK(H5Lcreate_external(file.path.c_str(), data->model.name.c_str(), other.id, "away", H5P_DEFAULT,
+                             H5P_DEFAULT) >= 0);
+    data->id = {H5Dopen2(other.id, "away", H5P_DEFAULT), H5Dclose};
+    CHECK(H5Ldelete(other.id, "away", H5P_DEFAULT) >= 0);
+    if (dice_.chance(30)) write_one(*data);
+    if (dice_.chance(30)) read_by(data->id.get(), data->model);
+  }
 }
 
 void Program::flush() {
@@ -190,6 +209,10 @@ void Program::close_dataset() { some().id.reset(); }
 void Program::extend() {
   Data& data = some();
   if (data.model.chunk.empty()) return;
+  const Id properties{H5Dget_create_plist(id(data)), H5Pclose};
+  unsigned options = 0;
+  CHECK(H5Pget_chunk_opts(properties.get(), &options) >= 0);
+  if (options != 0 && !data.model.written) return;  // HDF5 1.14.5 looks for chunks before there is an index
   const Id space{H5Dget_space(id(data)), H5Sclose};
   Shape to(data.model.shape.size());
   Shape most(to.size());
@@ -202,6 +225,31 @@ void Program::extend() {
   if (product(to) > 100000) return;
   CHECK(H5Dset_extent(id(data), to.data()) >= 0);
   data.model.extend(to);
+}
+
+// Removes a group while it is open, with a dataset that lives on and is written to. When the last of them is closed,
+// their space is free, and a dataset that HDF5 writes at once may get it.
+void Program::remove_group() {
+  const hid_t file = files_[dice_.below(files_.size())].id;
+  const bool has_name = dice_.chance(70);
+  Id group{has_name ? H5Gcreate2(file, "removed", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                    : H5Gcreate_anon(file, H5P_DEFAULT, H5P_DEFAULT),
+           H5Gclose};
+  Model model;
+  model.name = "inside";
+  Id data = create_dataset(group.get(), model, dice_);
+  if (has_name) CHECK(H5Ldelete(file, "removed", H5P_DEFAULT) >= 0);
+  for (uint64_t writes = dice_.between(1, 3); writes > 0; --writes) {
+    Transfer transfer(model, dice_);
+    CHECK(H5Dwrite(data.get(), transfer.type(), transfer.memory_space(), transfer.file_space(), H5P_DEFAULT,
+                   transfer.data()) >= 0);
+    transfer.write_to(model);
+  }
+  if (dice_.chance(50)) read_by(data.get(), model);
+  if (dice_.chance(20)) group.reset();
+  data.reset();
+  group.reset();
+  write_text(file, product(model.shape));
 }
 
 // Removes a dataset. Its open objects live on without its name.
@@ -259,6 +307,11 @@ void Program::ask() {
   compare_properties(id(data), data.model);
   hsize_t chunks = 0;
   if (!data.model.chunk.empty()) CHECK(H5Dget_num_chunks(id(data), H5S_ALL, &chunks) >= 0);
+  haddr_t place = 0;
+  if (chunks > 0 && dice_.chance(30)) {
+    CHECK(H5Dget_chunk_info(id(data), H5S_ALL, dice_.below(chunks), nullptr, nullptr, &place, nullptr) >= 0);
+  }
+  if (data.model.chunk.empty() && dice_.chance(20)) compare_in_file(id(data), data.model);
 }
 
 // ---- writes and reads -------------------------------------------------------------------------------------------
@@ -341,6 +394,8 @@ void look_through_view(hid_t other, const Model& model, const std::string& path)
   const Id view{H5Dcreate_anon(other, H5T_NATIVE_DOUBLE, space.get(), properties.get(), H5P_DEFAULT), H5Dclose};
   compare_whole(view.get(), model);
 }
+
+void Program::use_swmr() { write_for_readers(directory_ + "/swmr" + std::to_string(count_++) + ".h5", dice_); }
 
 void Program::use_closed() {
   const hid_t other = files_[dice_.below(files_.size())].id;

@@ -51,6 +51,7 @@ class Program {
   void close_dataset();
   void reopen();
   void remove();
+  void remove_group();
   void move();
   void copy();
   void ask();
@@ -58,9 +59,11 @@ class Program {
   void fork_child();
   void fill_disk();
   void use_closed();
+  void use_swmr();
 
   void make(File& file);
   void open(File& file);
+  void open_by_links(const File& file);
   Data& some();
   hid_t id(Data& data);
   void write_one(Data& data);
@@ -92,10 +95,19 @@ void compare_properties(hid_t dataset, const Model& model);
 void look_through_view(hid_t other, const Model& model, const std::string& path);
 
 // In closed.cpp. Creates a file, or empties it. May fail once, because of what happened to other files.
-hid_t create_file(const std::string& path);
+hid_t create_file(const std::string& path, hid_t access = H5P_DEFAULT);
 // Creates a file, closes it, and uses it at once: opens it, appends to it, renames it, removes it, or reads it
 // through another one.
 void use_what_was_just_closed(const std::string& path, hid_t other, Dice& dice);
+
+// In placed.cpp. Compares a contiguous dataset with the bytes where HDF5 says that it lies, if the connector writes
+// it: HDF5 itself may buffer some.
+void compare_in_file(hid_t dataset, const Model& model);
+// Writes a dataset of about that many strings of 8 bytes, which HDF5 does at once, and looks at it when all else is
+// written. Then removes it.
+void write_text(hid_t file, size_t count);
+// Writes into a file that readers may have open.
+void write_for_readers(const std::string& path, Dice& dice);
 
 // In trouble.cpp. Forks a child that writes and reads its own files, while the parent has others open.
 void write_in_child(const std::string& path, uint64_t seed);

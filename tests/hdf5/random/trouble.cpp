@@ -53,6 +53,7 @@ void write_in_child(const std::string& path, uint64_t seed) {
   int status = 0;
   CHECK(waitpid(child, &status, 0) == child);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  const Id whole{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
 }
 
 void write_beyond_limit(const std::string& path, Dice& dice) {
