@@ -134,27 +134,3 @@ def test_recover_leaves_a_running_program_alone(prepared, tmp_path, capsys):
     assert cli.main(["recover", "--dry-run", str(folder)]) == 1
     assert cli.main(["recover", str(folder)]) == 0
     assert not (folder / "7.partial").exists()
-
-
-def test_recover_removes_times_that_lack_a_part(tmp_path, capsys):
-    folder = tmp_path / "case"
-    (folder / "system").mkdir(parents=True)
-    (folder / "system/controlDict").write_text("")
-    for part in ("processor0/0", "processor1/0", "processor0/0.1", "processor1/0.1", "processor0/0.2",
-                 "processor1/0.2.partial", "processor0/constant", "0.1"):
-        (folder / part).mkdir(parents=True)
-    assert cli.main(["recover", str(folder)]) == 0
-    assert "processor0/0.2" in capsys.readouterr().out
-    left = sorted(str(path.relative_to(folder)) for path in folder.glob("processor?/*"))
-    assert left == ["processor0/0", "processor0/0.1", "processor0/constant", "processor1/0", "processor1/0.1"]
-    assert (folder / "0.1").is_dir()
-
-
-def test_recover_leaves_folders_that_have_no_time_in_common(tmp_path, capsys):
-    folder = tmp_path / "case"
-    for part in ("system", "processor0/0", "processor0/0.1", "processor1/constant"):
-        (folder / part).mkdir(parents=True)
-    (folder / "system/controlDict").write_text("")
-    assert cli.main(["recover", str(folder)]) == 0
-    assert "nothing to recover" in capsys.readouterr().out
-    assert (folder / "processor0/0").is_dir() and (folder / "processor0/0.1").is_dir()

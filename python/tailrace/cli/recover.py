@@ -12,6 +12,7 @@ import tailrace
 from . import core_server, output, recover_openfoam
 
 SHARED_MEMORY = "shared memory"
+_LEFT_ALONE = ("in use", recover_openfoam.SINGLE_PART)
 
 
 def register(subparsers: Any) -> None:
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.print_table(("file", "what", "done"), ([one.file, one.kind, _deed(one)] for one in leftovers))
     else:
         print(f"{arguments.directory}: nothing to recover")
-    return 1 if any(not one.done and one.kind != "in use" for one in leftovers) else 0
+    return 1 if any(not one.done and one.kind not in _LEFT_ALONE for one in leftovers) else 0
 
 
 def _in_shared_memory(directory: str, apply: bool) -> list[tailrace.Leftover]:
@@ -69,7 +70,7 @@ def _deed(leftover: tailrace.Leftover) -> str:
         return f"written, and freed: {leftover.message}"
     if leftover.done:
         return "published" if leftover.kind == "complete" else "removed"
-    if leftover.kind == "in use":
+    if leftover.kind in _LEFT_ALONE:
         return leftover.message or "left alone: its client is running"
     if leftover.status != "ok":
         return f"failed: {leftover.message or leftover.status}"
