@@ -6,6 +6,7 @@
 #include <string>
 
 #include "openfoam/handler/carried_store.hpp"
+#include "openfoam/handler/settled_looks.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::openfoam {
@@ -22,7 +23,11 @@ struct Door {
 };
 
 Door& door() {
-  static Door* const only = new Door;
+  static Door* const only = [] {
+    auto* const made = new Door;
+    if (looks_are_told()) settle_looks(*made->writer);
+    return made;
+  }();
   return *only;
 }
 
@@ -61,11 +66,12 @@ Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }}) {
     summary = settings.summary;
     settings.summary = false;  // the handler prints a table
     client.configure(settings);
-    writer = std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget, settings.cpus);
+    writer =
+        std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget, settings.cpus, !looks_are_told());
     return;
   }
   std::fprintf(stderr, "tailrace: OpenFOAM's files are not carried: TAILRACE_OPENFOAM: %s\n", wrong.c_str());
-  writer = std::make_unique<Writer>(std::make_unique<DirectStore>(), budget);
+  writer = std::make_unique<Writer>(std::make_unique<DirectStore>(), budget, settings.cpus, !looks_are_told());
 }
 
 }  // namespace

@@ -103,8 +103,11 @@ using File = std::shared_ptr<OpenOutput>;
 // thread waits for these in their order, too: when there are many, and when it has nothing else to do.
 class Writer::Impl {
  public:
-  Impl(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus)
-      : store_(std::move(store)), budget_(budget), chunk_(std::clamp<size_t>(budget / 8, kLeastChunk, kBlock)) {
+  Impl(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus, bool at_once)
+      : store_(std::move(store)),
+        budget_(budget),
+        chunk_(std::clamp<size_t>(budget / 8, kLeastChunk, kBlock)),
+        at_once_(at_once) {
     process::start_own_thread("tailrace-foam", [this, cpus] {
       pin(cpus);
       run();
@@ -117,6 +120,7 @@ class Writer::Impl {
   void stage(const std::string& directory);
   bool is_staged(const std::string& path);
   void publish_others(const std::string& current);
+  bool has_in_flight();
   void settle(const std::string& path, bool below);
   void finish(bool publish);
   std::optional<Failure> take_failure();
@@ -179,6 +183,7 @@ class Writer::Impl {
   const std::unique_ptr<Store> store_;
   const uint64_t budget_;
   const size_t chunk_;  // bytes of the largest
+  const bool at_once_;
 
   // The writer's thread alone uses these.
   std::deque<Operation> operations_;
@@ -224,19 +229,26 @@ File Writer::Impl::begin(const OutputFile& what) {
 }
 
 void Writer::Impl::end(const File& file, bool whole) {
-  const std::lock_guard lock(mutex_);
-  if (file->staged) in_flight_.staged().end_file(*file->staged);
-  add({whole ? Kind::end : Kind::give_up, file});
-  in_flight_.end_file(file->what.path, numbers_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (file->staged) in_flight_.staged().end_file(*file->staged);
+    add({whole ? Kind::end : Kind::give_up, file});
+    in_flight_.end_file(file->what.path, numbers_);
+  }
+  if (at_once_) settle(file->what.path, false);
 }
 
+// The directory is made here, and not by the writer's thread: in a decomposed case, where each process has one, it
+// shows that this process has begun the time, even if all are killed now.
 void Writer::Impl::stage(const std::string& directory) {
   std::error_code ignored;
+  if (at_once_) return;
   {
     const std::lock_guard lock(mutex_);
     if (in_flight_.staged().contains(directory) || in_flight_.publishes(directory)) return;
   }
   if (fs::exists(directory, ignored)) return;
+  fs::create_directory(StagedDirectories::partial(directory), ignored);
   const std::lock_guard lock(mutex_);
   in_flight_.staged().add(directory);
   add({Kind::stage, nullptr, {}, directory});
@@ -257,6 +269,11 @@ void Writer::Impl::publish_taken(const std::vector<std::string>& directories) {
     add({Kind::publish, nullptr, {}, directory});
     in_flight_.publish(directory, numbers_);
   }
+}
+
+bool Writer::Impl::has_in_flight() {
+  const std::lock_guard lock(mutex_);
+  return !ending_ && !in_flight_.empty();
 }
 
 void Writer::Impl::settle(const std::string& path, bool below) {
@@ -609,8 +626,8 @@ void Writer::Impl::note_completed() {
 
 // ---- Writer ----------------------------------------------------------------------------------------------------
 
-Writer::Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus)
-    : impl_(std::make_unique<Impl>(std::move(store), budget, std::move(cpus))) {}
+Writer::Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus, bool at_once)
+    : impl_(std::make_unique<Impl>(std::move(store), budget, std::move(cpus), at_once)) {}
 Writer::~Writer() = default;
 
 std::shared_ptr<ChunkTaker> Writer::begin(const OutputFile& file) { return impl_->begin(file); }
@@ -620,6 +637,7 @@ void Writer::end(const std::shared_ptr<ChunkTaker>& file, bool whole) {
 void Writer::stage(const std::string& directory) { impl_->stage(directory); }
 bool Writer::is_staged(const std::string& path) { return impl_->is_staged(path); }
 void Writer::publish_others(const std::string& current) { impl_->publish_others(current); }
+bool Writer::has_in_flight() { return impl_->has_in_flight(); }
 void Writer::settle(const std::string& path, bool below) { impl_->settle(path, below); }
 void Writer::finish(bool publish) { impl_->finish(publish); }
 std::optional<Writer::Failure> Writer::take_failure() { return impl_->take_failure(); }
