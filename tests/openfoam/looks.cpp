@@ -2,7 +2,8 @@
 // layer, by its streams and its searches, by the C and the C++ library, and by other programs. Prints what each has
 // found. What it prints, and leaves, must not depend on the handler.
 //
-//   looks ROOT CASE      the case has a controlDict, and a file constant/given
+//   looks ROOT CASE            the case has a controlDict, and a file constant/given
+//   looks ROOT CASE crash      writes, and crashes: OpenFOAM then prints the stack by a command
 #include <CStringList.H>
 #include <IFstream.H>
 #include <IOdictionary.H>
@@ -11,6 +12,8 @@
 #include <Time.H>
 #include <argList.H>
 #include <fcntl.h>
+#include <sigSegv.H>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -212,8 +215,14 @@ void write(const Foam::Time& time, const fileName& local, const Foam::word& name
 
 }  // namespace
 
-int main(int, char** words) {
+int main(int count, char** words) {
   Foam::Time time(Foam::Time::controlDictName, words[1], words[2]);
+  if (count > 3) {
+    Foam::sigSegv::set(true);
+    time.setTime(Foam::scalar(1), 1);
+    write(time, "", "U");
+    raise(SIGSEGV);
+  }
   int index = 0;
   for (const Look& look : kLooks) {
     ++index;

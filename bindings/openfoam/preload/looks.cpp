@@ -309,3 +309,18 @@ vfork:
 #else
 extern "C" __attribute__((visibility("default"))) pid_t vfork() noexcept { return fork(); }
 #endif
+
+// ---- OpenFOAM ---------------------------------------------------------------------------------------------------
+
+// Foam::error::printStack starts commands, also in the handler of a signal. The program has failed then, perhaps in
+// the writer: nobody waits, and no time gets its name.
+#define STACK_PRINTER(name, parameters, arguments)                                 \
+  extern "C" __attribute__((visibility("default"))) void name parameters {         \
+    static const auto next = reinterpret_cast<void(*) parameters>(next_of(#name)); \
+    tell_nothing(true);                                                            \
+    next arguments;                                                                \
+    tell_nothing(false);                                                           \
+  }
+
+STACK_PRINTER(_ZN4Foam5error10printStackERNS_7OstreamE, (void* stream), (stream));  // 1912
+STACK_PRINTER(_ZN4Foam5error10printStackERNS_7OstreamEi, (void* stream, int size), (stream, size));

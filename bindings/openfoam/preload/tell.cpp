@@ -36,9 +36,12 @@ bool is_of_tailrace() {
   return is;
 }
 
+// The thread prints its stack.
+thread_local bool is_failing = false;
+
 // A child of fork() or vfork() has nothing on its way: all was finished before.
 void told(const char* path, bool below) noexcept {
-  if (!listens.load(std::memory_order_acquire) || is_of_tailrace()) return;
+  if (!listens.load(std::memory_order_acquire) || is_of_tailrace() || is_failing) return;
   const int before = errno;
   if (getpid() == listener.process) listener.look(path, below);
   errno = before;
@@ -82,6 +85,8 @@ void tell_all() noexcept { told(nullptr, true); }
 void tell_at(int directory, const char* path) noexcept { tell(from_here(directory, path).c_str()); }
 void tell_below_at(int directory, const char* path) noexcept { tell_below(from_here(directory, path).c_str()); }
 void tell_new_at(int directory, const char* path) noexcept { tell_new(from_here(directory, path).c_str()); }
+
+void tell_nothing(bool nothing) noexcept { is_failing = nothing; }
 
 void* next_of(const char* function) noexcept { return dlsym(RTLD_NEXT, function); }
 

@@ -17,7 +17,10 @@ void tell_at(int directory, const char* path) noexcept;
 void tell_below_at(int directory, const char* path) noexcept;
 void tell_new_at(int directory, const char* path) noexcept;
 
-// Returns the C library's function.
+// The calling thread tells nothing until further notice.
+void tell_nothing(bool nothing) noexcept;
+
+// Returns the function of the C library, or of OpenFOAM.
 void* next_of(const char* function) noexcept;
 
 }  // namespace tailrace::openfoam
