@@ -229,6 +229,38 @@ TEST_F(WriterTest, TheProgramWaitsForMemory) {
   EXPECT_EQ(text_of("large").size(), size_t{8} << 20);
 }
 
+TEST_F(WriterTest, AProcessThatIsKilledNowShowsThatItHasBegunTheTime) {
+  gate.set(false);
+  write("constant/a", "keeps the writer's thread busy");
+  writer.stage(scratch / "0.1");
+  EXPECT_TRUE(exists("0.1.partial"));
+}
+
+TEST_F(WriterTest, KnowsWhetherAnythingIsOnItsWay) {
+  EXPECT_FALSE(writer.has_in_flight());
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  EXPECT_TRUE(writer.has_in_flight());
+  writer.settle(scratch.path(), true);
+  EXPECT_FALSE(writer.has_in_flight());
+}
+
+TEST(Writer, WritesAtOnceIfAsked) {
+  const impl::ScratchDirectory scratch;
+  Writer writer(std::make_unique<DirectStore>(), 1 << 20, {}, true);
+  writer.stage(scratch / "0.1");
+  for (const char* const name : {"U", "p"}) {
+    const auto file = writer.begin({scratch / ("0.1/" + std::string(name)), name, false});
+    Recording recording(*file);
+    recording.sputn("text", 4);
+    recording.end();
+    writer.end(file, true);
+    EXPECT_TRUE(fs::exists(scratch / ("0.1/" + std::string(name))));
+    EXPECT_FALSE(writer.has_in_flight());
+  }
+  writer.finish(true);
+}
+
 TEST(Writer, ItsThreadRunsWhereItIsTold) {
   cpu_set_t allowed;
   ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
