@@ -127,6 +127,23 @@ def test_a_part_is_named_before_it_is_removed(tmp_path, monkeypatch, capsys):
     assert said == [f"{case}/processor0/1: is removed, as processor1 has not completed this time\n"]
 
 
+def test_files_in_times_that_have_their_names(tmp_path, capsys):
+    """A program that looks at a time gives it its name. Later files of it get theirs one by one."""
+    case = make(tmp_path / "case", "0.1/uniform", "constant", "processor0/0.1", "processor1/0.1", "0.orig",
+                "processor0.bak/0.1")
+    left = ["0.1/p.partial", "0.1/uniform/time.partial", "processor1/0.1/U.gz.partial"]
+    kept = ["constant/notes.partial", "0.orig/U.partial", "0.1/partial", "processor0.bak/0.1/U.partial"]
+    for name in left + kept:
+        (case / name).write_text("text")
+    assert cli.main(["recover", "--dry-run", str(case)]) == 1
+    announced = capsys.readouterr().out
+    assert all(f"{name} incomplete file to be removed" in " ".join(announced.split()) for name in left)
+    assert all((case / name).is_file() for name in left + kept)
+    assert cli.main(["recover", str(case)]) == 0
+    assert not any((case / name).exists() for name in left)
+    assert all((case / name).is_file() for name in kept)
+
+
 def test_random_folders(tmp_path, capsys):
     """What is removed is what a plain model says: `.partial` times, and times that a process has only as such."""
     seed = random.randrange(1 << 30)

@@ -1,9 +1,13 @@
 // Files on their way through the writer: what the program sees, which names are given, what is reported.
 #include "openfoam/output/writer.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
@@ -234,6 +238,15 @@ TEST_F(WriterTest, AProcessThatIsKilledNowShowsThatItHasBegunTheTime) {
   write("constant/a", "keeps the writer's thread busy");
   writer.stage(scratch / "0.1");
   EXPECT_TRUE(exists("0.1.partial"));
+}
+
+TEST_F(WriterTest, TellsThatItWritesTimesToAFolder) {
+  fs::create_directories(scratch / "0.1");
+  writer.stage(scratch / "0.1");  // it has its name already
+  const int folder = open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY);
+  EXPECT_EQ(flock(folder, LOCK_EX | LOCK_NB), -1);
+  EXPECT_EQ(errno, EWOULDBLOCK);
+  close(folder);
 }
 
 TEST_F(WriterTest, KnowsWhetherAnythingIsOnItsWay) {

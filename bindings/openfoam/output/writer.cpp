@@ -55,6 +55,15 @@ void move_into(const fs::path& from, const fs::path& to, std::error_code& error)
   if (!error) fs::remove(from, error);
 }
 
+// Tells `tailrace recover` that a program is writing times to the folder, until the process ends. Nobody depends on
+// it but one who recovers too early, so a file system without locks does no harm.
+void lock_folder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) flock(descriptor, LOCK_SH | LOCK_NB);
+}
+
 class StringSink : public TextSink {
  public:
   void write(const char* letters, size_t count) override { text.append(letters, count); }
@@ -170,7 +179,6 @@ class Writer::Impl {
   void write(const File& file, Chunk chunk, bool own, uint64_t task);
   void close(const File& file, uint64_t task);
   void make_staged(const std::string& directory);
-  void lock_times(const std::string& folder);
   void publish(const std::string& directory);
   void complete_oldest();
   void complete_all();
@@ -192,7 +200,6 @@ class Writer::Impl {
   double seconds_completing_ = 0;      // in complete_oldest()
   std::set<std::string> directories_;  // that it has made
   std::set<std::string> spoiled_;      // staged ones in which a file has failed
-  std::set<std::string> locked_;       // folders with staged ones
 
   std::mutex mutex_;  // guards all below
   std::condition_variable work_;
@@ -207,6 +214,7 @@ class Writer::Impl {
   std::map<std::string, ObjectCosts> costs_;
   std::vector<FileTimes> times_;
   double seconds_waiting_ = 0;
+  std::set<std::string> locked_;  // folders with times
   bool ending_ = false;
   bool ended_ = false;
 };
@@ -241,11 +249,17 @@ void Writer::Impl::end(const File& file, bool whole) {
 // The directory is made here, and not by the writer's thread: in a decomposed case, where each process has one, it
 // shows that this process has begun the time, even if all are killed now.
 void Writer::Impl::stage(const std::string& directory) {
+  const fs::path folder = fs::path(directory).parent_path();
   std::error_code ignored;
-  if (at_once_) return;
+  bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
-    if (in_flight_.staged().contains(directory) || in_flight_.publishes(directory)) return;
+    is_new = locked_.insert(folder).second;
+  }
+  if (is_new) lock_folder(folder);  // a look at files, which may wait
+  {
+    const std::lock_guard lock(mutex_);
+    if (at_once_ || in_flight_.staged().contains(directory) || in_flight_.publishes(directory)) return;
   }
   if (fs::exists(directory, ignored)) return;
   fs::create_directory(StagedDirectories::partial(directory), ignored);
@@ -429,20 +443,11 @@ void Writer::Impl::carry_out(Task& task) {
 void Writer::Impl::make_staged(const std::string& directory) {
   std::error_code ignored;  // opening a file there will say what is wrong
   const std::string partial = StagedDirectories::partial(directory);
-  lock_times(fs::path(directory).parent_path());
   complete_all();  // an earlier one of that name, in which a file had failed
   fs::remove_all(partial, ignored);
   spoiled_.erase(directory);
   directories_.clear();
   fs::create_directories(partial, ignored);
-}
-
-// Tells `tailrace recover` that a program is writing times to the folder, until the process ends. Nobody depends on
-// it but one who recovers too early, so a file system without locks does no harm.
-void Writer::Impl::lock_times(const std::string& folder) {
-  if (!locked_.insert(folder).second) return;
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor >= 0) flock(descriptor, LOCK_SH | LOCK_NB);
 }
 
 void Writer::Impl::publish(const std::string& directory) {

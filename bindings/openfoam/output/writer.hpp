@@ -66,7 +66,7 @@ class Writer {
   void end(const std::shared_ptr<ChunkTaker>& file, bool whole);
 
   // Files that are begun below `directory` from now on go to `directory`.partial, once it is free of leavings of an
-  // earlier run. Does nothing if the directory exists, or is staged.
+  // earlier run; but not if the directory exists. `tailrace recover` leaves the folder around alone from now on.
   void stage(const std::string& directory);
   // Returns true if `path` is in a staged directory, or is one.
   bool is_staged(const std::string& path);

@@ -21,7 +21,7 @@ def register(subparsers: Any) -> None:
         "recover", help="complete or remove what a crash has left",
         description="Repairs an output directory after a crash: writes blocks that wait in shared memory (place "
                     "core), publishes complete files, and removes incomplete ones and the locks of clients that "
-                    "have gone. In a case of OpenFOAM, removes time directories that are not complete. Does not "
+                    "have gone. In a case of OpenFOAM, removes times and files that are not complete. Does not "
                     "touch files of running programs, clients and servers. Exit code 1 if a step failed, or with "
                     "--dry-run, if there is anything to do.")
     parser.add_argument("directory", metavar="DIR", help="the output directory, or a case of OpenFOAM")

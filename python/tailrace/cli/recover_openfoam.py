@@ -1,6 +1,6 @@
-"""What a killed program of OpenFOAM has left in its case: time directories that are not complete.
+"""What a killed program of OpenFOAM has left in its case: times and files that are not complete.
 
-tailrace makes a time directory as `NAME.partial`. In a decomposed case each process gives its part the name by
+tailrace makes a time directory as `NAME.partial`, and a file of a time that has its name. In a decomposed case each process gives its part the name by
 itself, so the latest times may lack a part; OpenFOAM cannot start from these.
 """
 
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 import tailrace
 
 INCOMPLETE = "incomplete time"
+INCOMPLETE_FILE = "incomplete file"
 SINGLE_PART = "part of a time"
 _PARTIAL = ".partial"
 # OpenFOAM takes every directory for a time whose name is a number, and gives times such names as these.
@@ -32,7 +33,7 @@ def is_case(directory: pathlib.Path) -> bool:
 
 
 def leavings(case: pathlib.Path, apply: bool) -> list[tailrace.Leftover]:
-    """Returns the time directories that are not complete, and removes them if `apply`. Returns also parts of times
+    """Returns the times and files that are not complete, and removes them if `apply`. Returns also parts of times
     that other folders lack for a reason that they do not show; these are left alone."""
     processors = _processors(case)
     with _alone([case, *processors]) as alone:
@@ -42,6 +43,7 @@ def leavings(case: pathlib.Path, apply: bool) -> list[tailrace.Leftover]:
         found = [_deal_with(folder / (name + _PARTIAL), case, apply, alone)
                  for folder, names in partial.items() for name in sorted(names)]
         found += [_deal_with(part, case, apply, alone, unfinished) for part, unfinished in parts.items()]
+        found += [_deal_with(file, case, apply, alone) for folder in partial for file in _partial_files(folder)]
         return found + [_leave(path, case, lacking) for path, lacking in lonely if path not in parts]
 
 
@@ -51,13 +53,17 @@ def _deal_with(path: pathlib.Path, case: pathlib.Path, apply: bool, alone: bool,
     if not alone:
         return tailrace.Leftover(file=name, kind="in use", done=False, status="ok",
                                  message="left alone: a program is writing to the case")
+    kind = INCOMPLETE if path.is_dir() else INCOMPLETE_FILE
     if not apply:
-        return tailrace.Leftover(file=name, kind=INCOMPLETE, done=False, status="ok", message="")
+        return tailrace.Leftover(file=name, kind=kind, done=False, status="ok", message="")
     try:
-        shutil.rmtree(_without_name(path, unfinished) if unfinished else path)
+        if kind == INCOMPLETE:
+            shutil.rmtree(_without_name(path, unfinished) if unfinished else path)
+        else:
+            path.unlink()
     except OSError as why:
-        return tailrace.Leftover(file=name, kind=INCOMPLETE, done=False, status="failed", message=str(why))
-    return tailrace.Leftover(file=name, kind=INCOMPLETE, done=True, status="ok", message="")
+        return tailrace.Leftover(file=name, kind=kind, done=False, status="failed", message=str(why))
+    return tailrace.Leftover(file=name, kind=kind, done=True, status="ok", message="")
 
 
 def _without_name(part: pathlib.Path, unfinished: str) -> pathlib.Path:
@@ -85,6 +91,12 @@ def _times(folder: pathlib.Path) -> set[str]:
 def _partial(folder: pathlib.Path) -> set[str]:
     return {path.name.removesuffix(_PARTIAL) for path in folder.iterdir()
             if path.name.endswith(_PARTIAL) and _TIME.fullmatch(path.name.removesuffix(_PARTIAL)) and path.is_dir()}
+
+
+def _partial_files(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Returns the unfinished files of the times that have their names."""
+    return sorted(path for name in _times(folder) for path in (folder / name).rglob(f"*{_PARTIAL}")
+                  if path.is_file() and not path.is_symlink())
 
 
 def _parts_of_unfinished(processors: list[pathlib.Path],
