@@ -3,6 +3,7 @@
 // found. What it prints, and leaves, must not depend on the handler.
 //
 //   looks ROOT CASE            the case has a controlDict, and a file constant/given
+//   looks ROOT CASE random SEED    writes and looks in a random order
 //   looks ROOT CASE crash      writes, and crashes: OpenFOAM then prints the stack by a command
 #include <CStringList.H>
 #include <IFstream.H>
@@ -27,6 +28,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <random>
 #include <sstream>
 #include <vector>
 
@@ -180,10 +182,11 @@ const std::vector<Look> kLooks = {
     // what else OpenFOAM has
     LOOK("IFstream", text_of(Foam::IFstream(d / "U").stdStream())),
     LOOK("OFstream", found(Foam::OFstream(d / "new").good())),
-    LOOK("Time::findInstance", found(time.findInstance("uniform", "value"))),
-    LOOK("Time::findInstance of a directory", found(time.findInstance("uniform", Foam::word::null))),
+    LOOK("Time::findInstance", found(time.findInstance("uniform", "value", Foam::IOobject::NO_READ))),
+    LOOK("Time::findInstance of a directory",
+         found(time.findInstance("uniform", Foam::word::null, Foam::IOobject::NO_READ))),
     LOOK("Time::times", found(time.times().size())),
-    LOOK("Time::findTimes", found(Foam::Time::findTimes(d.path()).last().name())),
+    LOOK("Time::findTimes", found(Foam::Time::findTimes(d.path()).size())),
     LOOK("fileHandler()",
          found(Foam::fileHandler().isFile(d / "U"), Foam::fileHandler().filePath(d / "U") == d / "U")),
     // the libraries
@@ -213,24 +216,62 @@ void write(const Foam::Time& time, const fileName& local, const Foam::word& name
   object.regIOobject::write();
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  Foam::Time time(Foam::Time::controlDictName, words[1], words[2]);
-  if (count > 3) {
-    Foam::sigSegv::set(true);
-    time.setTime(Foam::scalar(1), 1);
-    write(time, "", "U");
-    raise(SIGSEGV);
+std::string taken(const Look& look, const Foam::Time& time, const fileName& directory) {
+  try {
+    return look.take(time, directory, time.path() / "constant/given");
+  } catch (const std::exception& failure) {
+    return "fails";
   }
+}
+
+void look_in_order(Foam::Time& time) {
   int index = 0;
   for (const Look& look : kLooks) {
     ++index;
     time.setTime(Foam::scalar(index), index);
     write(time, "", "U");
     write(time, "uniform", "value");
-    const std::string result = look.take(time, time.timePath(), time.path() / "constant/given");
-    std::cout << look.name << '\t' << result << std::endl;
+    std::cout << look.name << '\t' << taken(look, time, time.timePath()) << std::endl;
   }
+}
+
+// Looks come at all times, and change files that are written again later.
+void look_at_random(Foam::Time& time, unsigned seed) {
+  constexpr int kSteps = 300;
+  std::mt19937 dice(seed);
+  const auto below = [&](unsigned limit) { return static_cast<int>(dice() % limit); };
+  const char* const locals[] = {"", "uniform", "lagrangian/cloud"};
+  const char* const names[] = {"U", "value", "p"};
+  int latest = 0;
+  time.setTime(Foam::scalar(0), 0);
+  for (int step = 0; step < kSteps; ++step) {
+    const int what = below(8);
+    if (what == 0) time.setTime(Foam::scalar(++latest), latest);
+    if (what == 1 && latest > 0) time.setTime(Foam::scalar(below(latest)), latest);
+    if (what >= 2 && what <= 5) write(time, locals[below(3)], names[below(3)]);
+    if (what < 6) continue;
+    const Look& look = kLooks[static_cast<size_t>(below(static_cast<unsigned>(kLooks.size())))];
+    const fileName directory = below(3) == 0 ? time.path() / Foam::name(below(latest + 1)) : time.timePath();
+    std::cout << step << ' ' << look.name << '\t' << taken(look, time, directory) << std::endl;
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  Foam::Time time(Foam::Time::controlDictName, words[1], words[2]);
+  const std::string how = count > 3 ? words[3] : "";
+  if (how == "crash") {
+    Foam::sigSegv::set(true);
+    time.setTime(Foam::scalar(1), 1);
+    write(time, "", "U");
+    raise(SIGSEGV);
+  } else if (how == "random") {
+    look_at_random(time, static_cast<unsigned>(std::stoul(words[4])));
+  } else {
+    look_in_order(time);
+  }
+  Foam::autoPtr<Foam::fileOperation> none;
+  Foam::fileHandler(none);  // as argList does when it ends
   return 0;
 }

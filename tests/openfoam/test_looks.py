@@ -2,6 +2,7 @@
 
 import ctypes
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -60,11 +61,11 @@ def make_case(root):
         "writeControl timeStep; writeInterval 1;\n")
 
 
-def take_looks(program, root, more):
+def take_looks(program, root, more, *how):
     """Returns what each look has found, by its name."""
     make_case(root)
-    done = subprocess.run([program, root, "case"], env={**cases.environment(), **more}, capture_output=True,
-                          text=True, timeout=cases.LIMIT, check=False)
+    done = subprocess.run([program, root, "case", *map(str, how)], env={**cases.environment(), **more},
+                          capture_output=True, text=True, timeout=cases.LIMIT, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return dict(line.replace(str(root), "ROOT").split("\t") for line in done.stdout.splitlines() if "\t" in line)
 
@@ -81,6 +82,17 @@ def test_every_way_to_look(looks, tmp_path, runtime_directory, place):
     assert carried == plain
     assert tree(tmp_path / "carried/case") == tree(tmp_path / "plain/case")
     assert len(plain) > 40
+
+
+def test_looks_at_random(looks, tmp_path):
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    for each in range(seed, seed + 4):
+        plain = take_looks(looks, tmp_path / f"plain{each}", {}, "random", each)
+        carried = take_looks(looks, tmp_path / f"carried{each}", carried_by(budget="1MiB"), "random", each)
+        assert carried == plain, each
+        assert tree(tmp_path / f"carried{each}/case") == tree(tmp_path / f"plain{each}/case"), each
+        assert len(plain) > 30
 
 
 def test_without_the_preloaded_library(looks, tmp_path):

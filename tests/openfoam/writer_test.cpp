@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string>
@@ -256,6 +257,30 @@ TEST_F(WriterTest, KnowsWhetherAnythingIsOnItsWay) {
   EXPECT_TRUE(writer.has_in_flight());
   writer.settle(scratch.path(), true);
   EXPECT_FALSE(writer.has_in_flight());
+}
+
+TEST_F(WriterTest, AFileThatIsWrittenAgainKeepsItsPermissions) {
+  fs::create_directories(scratch / "0");
+  for (const bool compressed : {false, true}) {
+    const std::string name = compressed ? "0/p.gz" : "0/U";
+    std::ofstream(scratch / name) << "earlier";
+    fs::permissions(scratch / name, fs::perms(0640));
+    write(compressed ? "0/p" : "0/U", "later", compressed);
+    writer.settle(scratch / name, false);
+    EXPECT_EQ(fs::status(scratch / name).permissions(), fs::perms(0640));
+  }
+  EXPECT_EQ(text_of("0/U"), "later");
+}
+
+TEST_F(WriterTest, AFileThatMayNotBeWrittenStays) {
+  if (geteuid() == 0) GTEST_SKIP() << "the administrator may write every file";
+  fs::create_directories(scratch / "0");
+  std::ofstream(scratch / "0/U") << "earlier";
+  fs::permissions(scratch / "0/U", fs::perms(0444));
+  write("0/U", "later");
+  writer.settle(scratch / "0/U", false);
+  EXPECT_EQ(text_of("0/U"), "earlier");
+  EXPECT_EQ(writer.take_failure().value_or(Writer::Failure{}).reason, "open: Permission denied");
 }
 
 TEST(Writer, WritesAtOnceIfAsked) {

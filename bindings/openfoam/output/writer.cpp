@@ -4,8 +4,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -64,6 +67,14 @@ void lock_folder(const fs::path& folder) {
   if (descriptor >= 0) flock(descriptor, LOCK_SH | LOCK_NB);
 }
 
+// Gives a file what an earlier one of its name had, as far as the user may.
+void keep_permissions(const fs::path& file, const struct stat& earlier) {
+  if (chown(file.c_str(), earlier.st_uid, earlier.st_gid) != 0) {
+    // it belongs to who has written it
+  }
+  chmod(file.c_str(), earlier.st_mode & ALLPERMS);
+}
+
 class StringSink : public TextSink {
  public:
   void write(const char* letters, size_t count) override { text.append(letters, count); }
@@ -92,8 +103,9 @@ class OpenOutput : public ChunkTaker, public std::enable_shared_from_this<OpenOu
 
   Writer::Impl& writer;
   const OutputFile what;
-  std::optional<std::string> staged;  // the directory that it is in
-  std::string target;                 // where it is written
+  std::optional<std::string> staged;   // the directory that it is in
+  std::string target;                  // where it is written
+  std::optional<struct stat> earlier;  // of a file that was there before
   std::optional<Store::File> file;
   uint64_t bytes = 0;  // so far
   bool failed = false;
@@ -175,6 +187,7 @@ class Writer::Impl {
   std::optional<Task> next();
   void carry_out(Task& task);
   void open(const File& file);
+  Store::Reason look_at_earlier(const File& file);
   void format(Task& task);
   void write(const File& file, Chunk chunk, bool own, uint64_t task);
   void close(const File& file, uint64_t task);
@@ -509,12 +522,23 @@ void Writer::Impl::open(const File& file) {
     return other.closes && other.file->what.path == file->what.path;
   };
   if (std::any_of(operations_.begin(), operations_.end(), closes_it)) complete_all();
+  if (Store::Reason why = look_at_earlier(file); !why.empty()) return fail(file, std::move(why));
   Store::File opened = 0;
   Store::Reason why = store_->open(parent / target.filename(), opened);
   if (!why.empty()) return fail(file, std::move(why));
   file->file = opened;
   file->blocks = std::make_unique<Blocks>(*this, *file);
   if (file->what.compressed) file->gzip = std::make_unique<Gzip>(*file->blocks);
+}
+
+// OpenFOAM writes into a file that is there, so it needs the permission, and the file keeps its own.
+Store::Reason Writer::Impl::look_at_earlier(const File& file) {
+  struct stat facts;
+  const char* const name = file->target.c_str();
+  if (lstat(name, &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
+  if (euidaccess(name, W_OK) != 0) return "open: " + std::error_code(errno, std::generic_category()).message();
+  file->earlier = facts;
+  return {};
 }
 
 void Writer::Impl::format(Task& task) {
@@ -583,7 +607,10 @@ void Writer::Impl::closed(const File& file) {
   std::error_code ignored;
   const fs::path target = file->target;
   const fs::path twin = file->what.compressed ? target.parent_path() / target.stem() : fs::path(file->target + ".gz");
-  if (!file->failed) fs::remove(twin, ignored);
+  if (!file->failed) {
+    fs::remove(twin, ignored);
+    if (file->earlier) keep_permissions(target, *file->earlier);
+  }
   const std::lock_guard lock(mutex_);
   if (file->failed) return;
   ObjectCosts& costs = costs_[file->what.object];

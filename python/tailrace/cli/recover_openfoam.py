@@ -1,7 +1,7 @@
 """What a killed program of OpenFOAM has left in its case: times and files that are not complete.
 
-tailrace makes a time directory as `NAME.partial`, and a file of a time that has its name. In a decomposed case each process gives its part the name by
-itself, so the latest times may lack a part; OpenFOAM cannot start from these.
+tailrace makes a time directory as `NAME.partial`, and so a file of a time that has its name. In a decomposed case
+each process gives its part the name by itself, so the latest times may lack a part; OpenFOAM cannot start from these.
 """
 
 from __future__ import annotations
