@@ -23,11 +23,7 @@ struct Door {
 };
 
 Door& door() {
-  static Door* const only = [] {
-    auto* const made = new Door;
-    if (looks_are_told()) settle_looks(*made->writer);
-    return made;
-  }();
+  static Door* const only = new Door;
   return *only;
 }
 
@@ -68,10 +64,11 @@ Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }}) {
     client.configure(settings);
     writer =
         std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget, settings.cpus, !looks_are_told());
-    return;
+  } else {
+    std::fprintf(stderr, "tailrace: OpenFOAM's files are not carried: TAILRACE_OPENFOAM: %s\n", wrong.c_str());
+    writer = std::make_unique<Writer>(std::make_unique<DirectStore>(), budget, settings.cpus, !looks_are_told());
   }
-  std::fprintf(stderr, "tailrace: OpenFOAM's files are not carried: TAILRACE_OPENFOAM: %s\n", wrong.c_str());
-  writer = std::make_unique<Writer>(std::make_unique<DirectStore>(), budget, settings.cpus, !looks_are_told());
+  if (looks_are_told()) settle_looks(*writer);
 }
 
 }  // namespace

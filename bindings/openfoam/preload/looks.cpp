@@ -247,19 +247,19 @@ TOLD(int, lsetxattr, (const char* path, const char* name, const void* value, siz
 TOLD(int, removexattr, (const char* path, const char* name), (path, name), noexcept, tell(path));
 TOLD(int, lremovexattr, (const char* path, const char* name), (path, name), noexcept, tell(path));
 
-// ---- other programs, which may look at anything; fork() tells by pthread_atfork
-// ------------------------------------
+// ---- other programs, which may look at anything ------------------------------------------------------------------
+// (fork() tells by pthread_atfork.)
 
 TOLD(int, system, (const char* command), (command), , tell_all());
 TOLD(FILE*, popen, (const char* command, const char* mode), (command, mode), , tell_all());
 TOLD(int, posix_spawn,
      (pid_t * child, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
       char* const arguments[], char* const environment[]),
-     (child, path, actions, attributes, arguments, environment), noexcept, tell_all());
+     (child, path, actions, attributes, arguments, environment), , tell_all());
 TOLD(int, posix_spawnp,
      (pid_t * child, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
       char* const arguments[], char* const environment[]),
-     (child, file, actions, attributes, arguments, environment), noexcept, tell_all());
+     (child, file, actions, attributes, arguments, environment), , tell_all());
 
 // The process goes on as another program.
 TOLD(int, execv, (const char* path, char* const arguments[]), (path, arguments), noexcept, tell_all());
