@@ -11,6 +11,12 @@ import pathlib
 import stat
 
 
+def unfinished(file: pathlib.Path) -> pathlib.Path:
+    """Returns the name that `join` gives a file until it is whole. A run may be writing a file of the same name
+    now, which is called NAME.part until then."""
+    return file.with_name(file.name + ".join.part")
+
+
 def make(file: pathlib.Path) -> int:
     """Creates an empty file and returns its descriptor, which the caller closes; raises OSError. Removes a file of
     that name that an earlier run of this user has left; refuses any other."""

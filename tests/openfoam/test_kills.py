@@ -163,25 +163,28 @@ def test_recover_leaves_a_running_program_alone(prepared, tmp_path, capsys):
     assert not (folder / "7.partial").exists()
 
 
-def test_recover_removes_times_that_lack_a_part(tmp_path, capsys):
-    folder = tmp_path / "case"
-    (folder / "system").mkdir(parents=True)
-    (folder / "system/controlDict").write_text("")
-    for part in ("processor0/0", "processor1/0", "processor0/0.1", "processor1/0.1", "processor0/0.2",
-                 "processor1/0.2.partial", "processor0/constant", "0.1"):
-        (folder / part).mkdir(parents=True)
-    assert cli.main(["recover", str(folder)]) == 0
-    assert "processor0/0.2" in capsys.readouterr().out
-    left = sorted(str(path.relative_to(folder)) for path in folder.glob("processor?/*"))
-    assert left == ["processor0/0", "processor0/0.1", "processor0/constant", "processor1/0", "processor1/0.1"]
-    assert (folder / "0.1").is_dir()
+def processor_times(folder, process):
+    return [time.name for time in cases.times(folder / f"processor{process}")]
 
 
-def test_recover_leaves_folders_that_have_no_time_in_common(tmp_path, capsys):
-    folder = tmp_path / "case"
-    for part in ("system", "processor0/0", "processor0/0.1", "processor1/constant"):
-        (folder / part).mkdir(parents=True)
-    (folder / "system/controlDict").write_text("")
-    assert cli.main(["recover", str(folder)]) == 0
-    assert "nothing to recover" in capsys.readouterr().out
-    assert (folder / "processor0/0").is_dir() and (folder / "processor0/0.1").is_dir()
+def test_folders_of_an_earlier_decomposition(prepared, tmp_path):
+    """Two processes go on where four were before: times that the others lack are complete."""
+    folder = tmp_path / "in/case"
+    shutil.copytree(prepared(2) / "plain", folder)
+    for process in (2, 3):
+        shutil.copytree(folder / "processor0/0", folder / f"processor{process}/0")
+    cases.change(folder, startFrom="latestTime", endTime="1.2e-4")
+    cases.must(cases.solve(CASE, 2), folder, carried.variables())
+    log = cases.log_of(folder)
+    assert "Time = 0.00011" in log and "Time = 1e-05\n" not in log
+    assert processor_times(folder, 1)[-2:] == ["0.00011", "0.00012"]
+    assert processor_times(folder, 2) == ["0"]
+
+
+def test_a_tool_leaves_out_a_time_of_which_a_process_has_a_part(prepared, tmp_path):
+    folder = tmp_path / "in/case"
+    shutil.copytree(prepared(2) / "plain", folder)
+    times = processor_times(folder, 0)
+    (folder / f"processor1/{times[-1]}").rename(folder / f"processor1/{times[-1]}.partial")
+    cases.must(["reconstructPar"], folder, carried.variables())
+    assert [time.name for time in cases.times(folder)] == times[:-1]

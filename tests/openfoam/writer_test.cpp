@@ -1,11 +1,16 @@
 // Files on their way through the writer: what the program sees, which names are given, what is reported.
 #include "openfoam/output/writer.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <string>
@@ -227,6 +232,71 @@ TEST_F(WriterTest, TheProgramWaitsForMemory) {
   program.join();
   writer.settle(scratch / "large", false);
   EXPECT_EQ(text_of("large").size(), size_t{8} << 20);
+}
+
+TEST_F(WriterTest, AProcessThatIsKilledNowShowsThatItHasBegunTheTime) {
+  gate.set(false);
+  write("constant/a", "keeps the writer's thread busy");
+  writer.stage(scratch / "0.1");
+  EXPECT_TRUE(exists("0.1.partial"));
+}
+
+TEST_F(WriterTest, TellsThatItWritesTimesToAFolder) {
+  fs::create_directories(scratch / "0.1");
+  writer.stage(scratch / "0.1");  // it has its name already
+  const int folder = open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY);
+  EXPECT_EQ(flock(folder, LOCK_EX | LOCK_NB), -1);
+  EXPECT_EQ(errno, EWOULDBLOCK);
+  close(folder);
+}
+
+TEST_F(WriterTest, KnowsWhetherAnythingIsOnItsWay) {
+  EXPECT_FALSE(writer.has_in_flight());
+  writer.stage(scratch / "0.1");
+  write("0.1/U", "velocity");
+  EXPECT_TRUE(writer.has_in_flight());
+  writer.settle(scratch.path(), true);
+  EXPECT_FALSE(writer.has_in_flight());
+}
+
+TEST_F(WriterTest, AFileThatIsWrittenAgainKeepsItsPermissions) {
+  fs::create_directories(scratch / "0");
+  for (const bool compressed : {false, true}) {
+    const std::string name = compressed ? "0/p.gz" : "0/U";
+    std::ofstream(scratch / name) << "earlier";
+    fs::permissions(scratch / name, fs::perms(0640));
+    write(compressed ? "0/p" : "0/U", "later", compressed);
+    writer.settle(scratch / name, false);
+    EXPECT_EQ(fs::status(scratch / name).permissions(), fs::perms(0640));
+  }
+  EXPECT_EQ(text_of("0/U"), "later");
+}
+
+TEST_F(WriterTest, AFileThatMayNotBeWrittenStays) {
+  if (geteuid() == 0) GTEST_SKIP() << "the administrator may write every file";
+  fs::create_directories(scratch / "0");
+  std::ofstream(scratch / "0/U") << "earlier";
+  fs::permissions(scratch / "0/U", fs::perms(0444));
+  write("0/U", "later");
+  writer.settle(scratch / "0/U", false);
+  EXPECT_EQ(text_of("0/U"), "earlier");
+  EXPECT_EQ(writer.take_failure().value_or(Writer::Failure{}).reason, "open: Permission denied");
+}
+
+TEST(Writer, WritesAtOnceIfAsked) {
+  const impl::ScratchDirectory scratch;
+  Writer writer(std::make_unique<DirectStore>(), 1 << 20, {}, true);
+  writer.stage(scratch / "0.1");
+  for (const char* const name : {"U", "p"}) {
+    const auto file = writer.begin({scratch / ("0.1/" + std::string(name)), name, false});
+    Recording recording(*file);
+    recording.sputn("text", 4);
+    recording.end();
+    writer.end(file, true);
+    EXPECT_TRUE(fs::exists(scratch / ("0.1/" + std::string(name))));
+    EXPECT_FALSE(writer.has_in_flight());
+  }
+  writer.finish(true);
 }
 
 TEST(Writer, ItsThreadRunsWhereItIsTold) {

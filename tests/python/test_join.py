@@ -322,6 +322,14 @@ def test_a_target_that_cannot_be_written(nodes, run):
     (nodes / "sim_000003.h5").mkdir()
     refused(run, nodes, "sim_000003.h5")
     (nodes / "sim_000003.h5").rmdir()
-    (nodes / "sim_000003.h5.part").mkdir()
+    (nodes / "sim_000003.h5.join.part").mkdir()
     code, _, message = run("join", nodes)
-    assert code == 1 and "sim_000003.h5.part" in message and message.count("\n") == 1
+    assert code == 1 and "sim_000003.h5.join.part" in message and message.count("\n") == 1
+
+
+def test_a_file_that_another_run_is_writing(nodes, run):
+    """A job's client may be writing a file of the same name now (file_per: job)."""
+    (nodes / "sim_000003.h5.part").write_bytes(b"of another run")
+    assert run("join", nodes)[0] == 0
+    assert (nodes / "sim_000003.h5").is_file()
+    assert (nodes / "sim_000003.h5.part").read_bytes() == b"of another run"

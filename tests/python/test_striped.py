@@ -94,6 +94,14 @@ def test_join_makes_plain_files(devices, tmp_path, run):
     assert status == 1 and "found a striped file, expected a plain one" in err
 
 
+def test_join_leaves_a_file_that_another_run_is_writing(devices, tmp_path, run):
+    (array,) = write(devices, steps=1)
+    (tmp_path / "one.h5.part").write_bytes(b"of another run")
+    assert run("join", devices[0] / "sim_c0_000000.h5", "--to", tmp_path / "one.h5")[0] == 0
+    expect(tmp_path / "one.h5", 0, array)
+    assert (tmp_path / "one.h5.part").read_bytes() == b"of another run"
+
+
 def test_join_finds_objects_that_were_moved(devices, tmp_path, run):
     (array,) = write(devices, steps=1)
     moved = devices[2].rename(tmp_path / "elsewhere")

@@ -114,6 +114,7 @@ DOORS = [
     "mpiio/files",
     "mpiio/calls",
     "openfoam/output",
+    "openfoam/preload",
     "openfoam/handler",
     "cube/archive",
     "cube/profile",

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "openfoam/handler/carried_store.hpp"
+#include "openfoam/handler/settled_looks.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::openfoam {
@@ -77,11 +78,13 @@ Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }, nullptr}) 
     summary = settings.summary;
     settings.summary = false;  // the handler prints a table
     client.configure(settings);
-    writer = std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget, settings.cpus);
-    return;
+    writer =
+        std::make_unique<Writer>(std::make_unique<CarriedStore>(client), budget, settings.cpus, !looks_are_told());
+  } else {
+    std::fprintf(stderr, "tailrace: OpenFOAM's files are not carried: TAILRACE_OPENFOAM: %s\n", wrong.c_str());
+    writer = std::make_unique<Writer>(std::make_unique<DirectStore>(), budget, settings.cpus, !looks_are_told());
   }
-  std::fprintf(stderr, "tailrace: OpenFOAM's files are not carried: TAILRACE_OPENFOAM: %s\n", wrong.c_str());
-  writer = std::make_unique<Writer>(std::make_unique<DirectStore>(), budget);
+  if (looks_are_told()) settle_looks(*writer);
 }
 
 }  // namespace

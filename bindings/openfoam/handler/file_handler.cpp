@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 
 #include "openfoam/handler/door.hpp"
@@ -28,22 +27,28 @@ namespace door = tailrace::openfoam;
 
 bool exiting = false;  // by exit(), which has called the handler's atexit function
 
-// Returns the folders of all processes of a decomposed case, of which `directory` is one; none if it is not.
+// Returns the folders of all processes of a decomposed case, of which `directory` is one; none if it is not. Folders
+// of an earlier decomposition are not among them in a parallel run.
 fileNameList processorFolders(const fileName& directory) {
   fileNameList folders;
   if (fileOperation::detectProcessorPath(directory) < 0) return folders;
-  for (const fileName& name : Foam::readDir(directory.path(), fileName::DIRECTORY)) {
-    if (fileOperation::detectProcessorPath(directory.path() / name) >= 0) folders.append(directory.path() / name);
+  for (label process = 0; !Pstream::parRun() || process < Pstream::nProcs(); ++process) {
+    const fileName folder = directory.path() / ("processor" + std::to_string(process));
+    if (Foam::isDir(folder)) {
+      folders.append(folder);
+    } else if (!Pstream::parRun()) {
+      break;
+    }
   }
   return folders;
 }
 
-// Returns the path as the writer needs it: absolute, without "." and "..". OpenFOAM's "no file" stays empty.
-std::string absolute(const fileName& path) {
-  if (path.empty()) return {};
-  std::string normal = std::filesystem::absolute(static_cast<const std::string&>(path)).lexically_normal();
-  while (normal.size() > 1 && normal.back() == '/') normal.pop_back();
-  return normal;
+// Returns true if a part of the time is missing. A tool that is not parallel does not know how many processes there
+// were: another folder may lack the time as it is old, but not if it has the part of a killed process.
+bool lacksPart(const fileNameList& folders, const word& time) {
+  return std::any_of(folders.begin(), folders.end(), [&](const fileName& folder) {
+    return !Foam::isDir(folder / time) && (Pstream::parRun() || Foam::isDir(folder / (time + ".partial")));
+  });
 }
 
 }  // namespace
@@ -56,7 +61,11 @@ tailraceFileOperation::tailraceFileOperation(bool verbose) : uncollatedFileOpera
     door::finish(false);
   });
   (void)registered;
-  if (verbose) DetailInfo << "I/O    : " << typeName << " (written beside the computing)" << Foam::endl;
+  if (!verbose) return;
+  DetailInfo << "I/O    : " << typeName << " (written "
+             << (door::looks_are_told() ? "beside the computing"
+                                        : "at once: start the program by `tailrace run --openfoam`")
+             << ")" << Foam::endl;
 }
 
 tailraceFileOperation::~tailraceFileOperation() {
@@ -70,12 +79,6 @@ tailraceFileOperation::~tailraceFileOperation() {
   if (!door::trace_path().empty()) writeTrace(door::trace_path());
 }
 
-void tailraceFileOperation::settle(const fileName& path) const { writer_.settle(absolute(path), false); }
-
-void tailraceFileOperation::settleBelow(const fileName& path) const {
-  if (!path.empty()) writer_.settle(absolute(path), true);
-}
-
 void tailraceFileOperation::checkFailure() const {
   if (const auto failure = writer_.take_failure()) {
     FatalIOError("tailrace", __FILE__, __LINE__, failure->path, 0)
@@ -83,103 +86,12 @@ void tailraceFileOperation::checkFailure() const {
   }
 }
 
-// ---- looking at files ------------------------------------------------------------------------------------------
+// ---- directories and times --------------------------------------------------------------------------------------
 
 bool tailraceFileOperation::mkDir(const fileName& directory, mode_t mode) const {
   // The writer makes the directories of staged files.
-  if (writing_ && writer_.is_staged(absolute(directory))) return true;
-  settle(directory);
+  if (writing_ && writer_.is_staged(names_.of(directory))) return true;
   return uncollatedFileOperation::mkDir(directory, mode);
-}
-
-bool tailraceFileOperation::chMod(const fileName& path, const mode_t mode) const {
-  settle(path);
-  return uncollatedFileOperation::chMod(path, mode);
-}
-
-mode_t tailraceFileOperation::mode(const fileName& path, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::mode(path, followLink);
-}
-
-fileName::Type tailraceFileOperation::type(const fileName& path, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::type(path, followLink);
-}
-
-bool tailraceFileOperation::exists(const fileName& path, const bool checkGzip, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::exists(path, checkGzip, followLink);
-}
-
-bool tailraceFileOperation::isDir(const fileName& path, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::isDir(path, followLink);
-}
-
-bool tailraceFileOperation::isFile(const fileName& path, const bool checkGzip, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::isFile(path, checkGzip, followLink);
-}
-
-off_t tailraceFileOperation::fileSize(const fileName& path, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::fileSize(path, followLink);
-}
-
-time_t tailraceFileOperation::lastModified(const fileName& path, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::lastModified(path, followLink);
-}
-
-double tailraceFileOperation::highResLastModified(const fileName& path, const bool followLink) const {
-  settle(path);
-  return uncollatedFileOperation::highResLastModified(path, followLink);
-}
-
-fileNameList tailraceFileOperation::readDir(const fileName& directory, const fileName::Type type, const bool filtergz,
-                                            const bool followLink) const {
-  settleBelow(directory);
-  return uncollatedFileOperation::readDir(directory, type, filtergz, followLink);
-}
-
-bool tailraceFileOperation::cp(const fileName& from, const fileName& to, const bool followLink) const {
-  settleBelow(from);
-  settleBelow(to);
-  return uncollatedFileOperation::cp(from, to, followLink);
-}
-
-bool tailraceFileOperation::ln(const fileName& from, const fileName& to) const {
-  settleBelow(from);
-  settleBelow(to);
-  return uncollatedFileOperation::ln(from, to);
-}
-
-bool tailraceFileOperation::mv(const fileName& from, const fileName& to, const bool followLink) const {
-  settleBelow(from);
-  settleBelow(to);
-  return uncollatedFileOperation::mv(from, to, followLink);
-}
-
-bool tailraceFileOperation::mvBak(const fileName& path, const std::string& extension) const {
-  settleBelow(path);
-  return uncollatedFileOperation::mvBak(path, extension);
-}
-
-bool tailraceFileOperation::rm(const fileName& path) const {
-  settle(path);
-  return uncollatedFileOperation::rm(path);
-}
-
-fileName tailraceFileOperation::filePath(const bool checkGlobal, const IOobject& object, const word& wanted,
-                                         const bool search) const {
-  settle(object.objectPath());
-  return uncollatedFileOperation::filePath(checkGlobal, object, wanted, search);
-}
-
-fileName tailraceFileOperation::dirPath(const bool checkGlobal, const IOobject& object, const bool search) const {
-  settle(object.objectPath());
-  return uncollatedFileOperation::dirPath(checkGlobal, object, search);
 }
 
 // Each process of a decomposed case gives its part of a time directory the name. If they were killed meanwhile, some
@@ -187,30 +99,11 @@ fileName tailraceFileOperation::dirPath(const bool checkGlobal, const IOobject& 
 instantList tailraceFileOperation::findTimes(const fileName& directory, const word& constantName) const {
   instantList times = uncollatedFileOperation::findTimes(directory, constantName);
   if (hasWritten_) return times;
-  const fileNameList folders = processorFolders(absolute(directory));
-  const auto lacks = [&](const fileName& folder, const instant& time) { return !Foam::isDir(folder / time.name()); };
-  while (times.size() > 0 && times.last().name() != constantName) {
-    if (std::none_of(folders.begin(), folders.end(), [&](const fileName& each) { return lacks(each, times.last()); }))
-      break;
+  const fileNameList folders = processorFolders(names_.of(directory));
+  while (times.size() > 0 && times.last().name() != constantName && lacksPart(folders, times.last().name())) {
     times.setSize(times.size() - 1);
   }
   return times;
-}
-
-autoPtr<ISstream> tailraceFileOperation::NewIFstream(const fileName& path) const {
-  settle(path);
-  return uncollatedFileOperation::NewIFstream(path);
-}
-
-label tailraceFileOperation::addWatch(const fileName& path) const {
-  settle(path);
-  return uncollatedFileOperation::addWatch(path);
-}
-
-// The program has written the file itself: its new time of modification is no change.
-void tailraceFileOperation::setUnmodified(const label watch) const {
-  settle(getFile(watch));
-  uncollatedFileOperation::setUnmodified(watch);
 }
 
 // ---- writing ---------------------------------------------------------------------------------------------------
@@ -220,7 +113,7 @@ tailrace::openfoam::NewStream tailraceFileOperation::newStream(const fileName& p
                                                                StreamOption::versionNumber version,
                                                                StreamOption::compressionType compression) const {
   checkFailure();
-  const tailrace::openfoam::OutputFile what{absolute(path), writing_ ? writing_->name() : path.name(),
+  const tailrace::openfoam::OutputFile what{names_.of(path), writing_ ? writing_->name() : path.name(),
                                             compression == StreamOption::COMPRESSED, outputs_};
   return tailrace::openfoam::NewStream(
       new tailrace::openfoam::ObjectStream(writer_, what, format, version, compression));
@@ -231,10 +124,13 @@ bool tailraceFileOperation::measured(const regIOobject& object, Write write) con
   hasWritten_ = true;
   checkFailure();
   const double begun = tailrace::openfoam::now();
-  const std::string directory = absolute(object.time().timePath());
-  if (absolute(object.objectPath()).compare(0, directory.size() + 1, directory + '/') == 0) writer_.stage(directory);
-  if (directory != output_) ++outputs_;
+  const std::string directory = names_.of(object.time().timePath());
+  if (directory != output_) {
+    ++outputs_;
+    names_.forget();
+  }
   output_ = directory;
+  if (names_.of(object.objectPath()).compare(0, directory.size() + 1, directory + '/') == 0) writer_.stage(directory);
   struct Writing {
     Writing(const regIOobject*& current, const regIOobject& now) : current_(current) { current_ = &now; }
     ~Writing() { current_ = nullptr; }  // OpenFOAM's errors may be exceptions
@@ -249,7 +145,7 @@ bool tailraceFileOperation::measured(const regIOobject& object, Write write) con
 }
 
 void tailraceFileOperation::setTime(const Time& time) const {
-  writer_.publish_others(absolute(time.timePath()));
+  writer_.publish_others(names_.of(time.timePath()));
   uncollatedFileOperation::setTime(time);
 }
 
@@ -289,16 +185,6 @@ void tailraceFileOperation::writeTrace(const std::string& path) const {
 
 #if OPENFOAM < 2312
 
-bool tailraceFileOperation::rmDir(const fileName& directory, const bool silent) const {
-  settleBelow(directory);
-  return uncollatedFileOperation::rmDir(directory, silent);
-}
-
-fileName tailraceFileOperation::filePath(const fileName& path) const {
-  settle(path);
-  return fileOperation::filePath(path);
-}
-
 autoPtr<Ostream> tailraceFileOperation::NewOFstream(const fileName& path, IOstream::streamFormat format,
                                                     IOstream::versionNumber version,
                                                     IOstream::compressionType compression, const bool) const {
@@ -314,16 +200,6 @@ bool tailraceFileOperation::writeObject(const regIOobject& object, IOstream::str
 }
 
 #else
-
-bool tailraceFileOperation::rmDir(const fileName& directory, const bool silent, const bool emptyOnly) const {
-  settleBelow(directory);
-  return uncollatedFileOperation::rmDir(directory, silent, emptyOnly);
-}
-
-fileName tailraceFileOperation::filePath(const fileName& path, const bool checkGzip, const bool followLink) const {
-  settle(path);
-  return fileOperation::filePath(path, checkGzip, followLink);
-}
 
 autoPtr<OSstream> tailraceFileOperation::NewOFstream(const fileName& path, IOstreamOption option, const bool) const {
   return newStream(path, option.format(), option.version(), option.compression());

@@ -33,6 +33,7 @@ class InFlight {
     std::erase_if(publishing_, has_ended);
   }
 
+  bool empty() const { return staged_.empty() && publishing_.empty() && files_.empty(); }
   // Returns true if the program would find something at `path` that is in flight, or below it if `below`.
   bool concerns(const std::string& path, bool below) const {
     if (staged_.concerns(path, below)) return true;

@@ -24,6 +24,7 @@ class StagedDirectories {
   static std::string partial(const std::string& directory) { return directory + ".partial"; }
 
   void add(const std::string& directory) { all_[directory]; }
+  bool empty() const { return all_.empty(); }
   bool contains(const std::string& directory) const { return all_.contains(directory); }
   // Returns the staged directory in which the path lies.
   std::optional<std::string> around(const std::string& path) const {

@@ -4,8 +4,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -55,6 +58,23 @@ void move_into(const fs::path& from, const fs::path& to, std::error_code& error)
   if (!error) fs::remove(from, error);
 }
 
+// Tells `tailrace recover` that a program is writing times to the folder, until the process ends. Nobody depends on
+// it but one who recovers too early, so a file system without locks does no harm.
+void lock_folder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) flock(descriptor, LOCK_SH | LOCK_NB);
+}
+
+// Gives a file what an earlier one of its name had, as far as the user may.
+void keep_permissions(const fs::path& file, const struct stat& earlier) {
+  if (chown(file.c_str(), earlier.st_uid, earlier.st_gid) != 0) {
+    // it belongs to who has written it
+  }
+  chmod(file.c_str(), earlier.st_mode & ALLPERMS);
+}
+
 class StringSink : public TextSink {
  public:
   void write(const char* letters, size_t count) override { text.append(letters, count); }
@@ -83,8 +103,9 @@ class OpenOutput : public ChunkTaker, public std::enable_shared_from_this<OpenOu
 
   Writer::Impl& writer;
   const OutputFile what;
-  std::optional<std::string> staged;  // the directory that it is in
-  std::string target;                 // where it is written
+  std::optional<std::string> staged;   // the directory that it is in
+  std::string target;                  // where it is written
+  std::optional<struct stat> earlier;  // of a file that was there before
   std::optional<Store::File> file;
   uint64_t bytes = 0;  // so far
   bool failed = false;
@@ -103,8 +124,11 @@ using File = std::shared_ptr<OpenOutput>;
 // thread waits for these in their order, too: when there are many, and when it has nothing else to do.
 class Writer::Impl {
  public:
-  Impl(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus)
-      : store_(std::move(store)), budget_(budget), chunk_(std::clamp<size_t>(budget / 8, kLeastChunk, kBlock)) {
+  Impl(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus, bool at_once)
+      : store_(std::move(store)),
+        budget_(budget),
+        chunk_(std::clamp<size_t>(budget / 8, kLeastChunk, kBlock)),
+        at_once_(at_once) {
     process::start_own_thread("tailrace-foam", [this, cpus] {
       pin(cpus);
       run();
@@ -117,6 +141,7 @@ class Writer::Impl {
   void stage(const std::string& directory);
   bool is_staged(const std::string& path);
   void publish_others(const std::string& current);
+  bool has_in_flight();
   void settle(const std::string& path, bool below);
   void finish(bool publish);
   std::optional<Failure> take_failure();
@@ -162,11 +187,11 @@ class Writer::Impl {
   std::optional<Task> next();
   void carry_out(Task& task);
   void open(const File& file);
+  Store::Reason look_at_earlier(const File& file);
   void format(Task& task);
   void write(const File& file, Chunk chunk, bool own, uint64_t task);
   void close(const File& file, uint64_t task);
   void make_staged(const std::string& directory);
-  void lock_times(const std::string& folder);
   void publish(const std::string& directory);
   void complete_oldest();
   void complete_all();
@@ -179,6 +204,7 @@ class Writer::Impl {
   const std::unique_ptr<Store> store_;
   const uint64_t budget_;
   const size_t chunk_;  // bytes of the largest
+  const bool at_once_;
 
   // The writer's thread alone uses these.
   std::deque<Operation> operations_;
@@ -187,7 +213,6 @@ class Writer::Impl {
   double seconds_completing_ = 0;      // in complete_oldest()
   std::set<std::string> directories_;  // that it has made
   std::set<std::string> spoiled_;      // staged ones in which a file has failed
-  std::set<std::string> locked_;       // folders with staged ones
 
   std::mutex mutex_;  // guards all below
   std::condition_variable work_;
@@ -202,6 +227,7 @@ class Writer::Impl {
   std::map<std::string, ObjectCosts> costs_;
   std::vector<FileTimes> times_;
   double seconds_waiting_ = 0;
+  std::set<std::string> locked_;  // folders with times
   bool ending_ = false;
   bool ended_ = false;
 };
@@ -224,19 +250,32 @@ File Writer::Impl::begin(const OutputFile& what) {
 }
 
 void Writer::Impl::end(const File& file, bool whole) {
-  const std::lock_guard lock(mutex_);
-  if (file->staged) in_flight_.staged().end_file(*file->staged);
-  add({whole ? Kind::end : Kind::give_up, file});
-  in_flight_.end_file(file->what.path, numbers_);
-}
-
-void Writer::Impl::stage(const std::string& directory) {
-  std::error_code ignored;
   {
     const std::lock_guard lock(mutex_);
-    if (in_flight_.staged().contains(directory) || in_flight_.publishes(directory)) return;
+    if (file->staged) in_flight_.staged().end_file(*file->staged);
+    add({whole ? Kind::end : Kind::give_up, file});
+    in_flight_.end_file(file->what.path, numbers_);
+  }
+  if (at_once_) settle(file->what.path, false);
+}
+
+// The directory is made here, and not by the writer's thread: in a decomposed case, where each process has one, it
+// shows that this process has begun the time, even if all are killed now.
+void Writer::Impl::stage(const std::string& directory) {
+  const fs::path folder = fs::path(directory).parent_path();
+  std::error_code ignored;
+  bool is_new = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_new = locked_.insert(folder).second;
+  }
+  if (is_new) lock_folder(folder);  // a look at files, which may wait
+  {
+    const std::lock_guard lock(mutex_);
+    if (at_once_ || in_flight_.staged().contains(directory) || in_flight_.publishes(directory)) return;
   }
   if (fs::exists(directory, ignored)) return;
+  fs::create_directory(StagedDirectories::partial(directory), ignored);
   const std::lock_guard lock(mutex_);
   in_flight_.staged().add(directory);
   add({Kind::stage, nullptr, {}, directory});
@@ -257,6 +296,11 @@ void Writer::Impl::publish_taken(const std::vector<std::string>& directories) {
     add({Kind::publish, nullptr, {}, directory});
     in_flight_.publish(directory, numbers_);
   }
+}
+
+bool Writer::Impl::has_in_flight() {
+  const std::lock_guard lock(mutex_);
+  return !ending_ && !in_flight_.empty();
 }
 
 void Writer::Impl::settle(const std::string& path, bool below) {
@@ -412,20 +456,11 @@ void Writer::Impl::carry_out(Task& task) {
 void Writer::Impl::make_staged(const std::string& directory) {
   std::error_code ignored;  // opening a file there will say what is wrong
   const std::string partial = StagedDirectories::partial(directory);
-  lock_times(fs::path(directory).parent_path());
   complete_all();  // an earlier one of that name, in which a file had failed
   fs::remove_all(partial, ignored);
   spoiled_.erase(directory);
   directories_.clear();
   fs::create_directories(partial, ignored);
-}
-
-// Tells `tailrace recover` that a program is writing times to the folder, until the process ends. Nobody depends on
-// it but one who recovers too early, so a file system without locks does no harm.
-void Writer::Impl::lock_times(const std::string& folder) {
-  if (!locked_.insert(folder).second) return;
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor >= 0) flock(descriptor, LOCK_SH | LOCK_NB);
 }
 
 void Writer::Impl::publish(const std::string& directory) {
@@ -487,12 +522,23 @@ void Writer::Impl::open(const File& file) {
     return other.closes && other.file->what.path == file->what.path;
   };
   if (std::any_of(operations_.begin(), operations_.end(), closes_it)) complete_all();
+  if (Store::Reason why = look_at_earlier(file); !why.empty()) return fail(file, std::move(why));
   Store::File opened = 0;
   Store::Reason why = store_->open(parent / target.filename(), opened);
   if (!why.empty()) return fail(file, std::move(why));
   file->file = opened;
   file->blocks = std::make_unique<Blocks>(*this, *file);
   if (file->what.compressed) file->gzip = std::make_unique<Gzip>(*file->blocks);
+}
+
+// OpenFOAM writes into a file that is there, so it needs the permission, and the file keeps its own.
+Store::Reason Writer::Impl::look_at_earlier(const File& file) {
+  struct stat facts;
+  const char* const name = file->target.c_str();
+  if (lstat(name, &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
+  if (euidaccess(name, W_OK) != 0) return "open: " + std::error_code(errno, std::generic_category()).message();
+  file->earlier = facts;
+  return {};
 }
 
 void Writer::Impl::format(Task& task) {
@@ -561,7 +607,10 @@ void Writer::Impl::closed(const File& file) {
   std::error_code ignored;
   const fs::path target = file->target;
   const fs::path twin = file->what.compressed ? target.parent_path() / target.stem() : fs::path(file->target + ".gz");
-  if (!file->failed) fs::remove(twin, ignored);
+  if (!file->failed) {
+    fs::remove(twin, ignored);
+    if (file->earlier) keep_permissions(target, *file->earlier);
+  }
   const std::lock_guard lock(mutex_);
   if (file->failed) return;
   ObjectCosts& costs = costs_[file->what.object];
@@ -609,8 +658,8 @@ void Writer::Impl::note_completed() {
 
 // ---- Writer ----------------------------------------------------------------------------------------------------
 
-Writer::Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus)
-    : impl_(std::make_unique<Impl>(std::move(store), budget, std::move(cpus))) {}
+Writer::Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus, bool at_once)
+    : impl_(std::make_unique<Impl>(std::move(store), budget, std::move(cpus), at_once)) {}
 Writer::~Writer() = default;
 
 std::shared_ptr<ChunkTaker> Writer::begin(const OutputFile& file) { return impl_->begin(file); }
@@ -620,6 +669,7 @@ void Writer::end(const std::shared_ptr<ChunkTaker>& file, bool whole) {
 void Writer::stage(const std::string& directory) { impl_->stage(directory); }
 bool Writer::is_staged(const std::string& path) { return impl_->is_staged(path); }
 void Writer::publish_others(const std::string& current) { impl_->publish_others(current); }
+bool Writer::has_in_flight() { return impl_->has_in_flight(); }
 void Writer::settle(const std::string& path, bool below) { impl_->settle(path, below); }
 void Writer::finish(bool publish) { impl_->finish(publish); }
 std::optional<Writer::Failure> Writer::take_failure() { return impl_->take_failure(); }

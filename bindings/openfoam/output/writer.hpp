@@ -53,8 +53,9 @@ class Writer {
   };
 
   // `budget`: the most bytes that wait for the writer at a time. A file that needs more is written as it comes.
-  // `cpus`: where its thread may run; empty: anywhere.
-  Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus = {});
+  // `cpus`: where its thread may run; empty: anywhere. `at_once`: end() waits until the file has its name, and no
+  // directory is staged.
+  Writer(std::unique_ptr<Store> store, uint64_t budget, std::vector<int> cpus = {}, bool at_once = false);
   ~Writer();  // after finish()
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -65,13 +66,15 @@ class Writer {
   void end(const std::shared_ptr<ChunkTaker>& file, bool whole);
 
   // Files that are begun below `directory` from now on go to `directory`.partial, once it is free of leavings of an
-  // earlier run. Does nothing if the directory exists, or is staged.
+  // earlier run; but not if the directory exists. `tailrace recover` leaves the folder around alone from now on.
   void stage(const std::string& directory);
   // Returns true if `path` is in a staged directory, or is one.
   bool is_staged(const std::string& path);
   // Staged directories but `current` get their names, when all their files have.
   void publish_others(const std::string& current);
 
+  // Returns false if all that was written is on disk, and has its name.
+  bool has_in_flight();
   // Waits until the program finds on disk what it has written to `path` and, if `below`, to all that lies below it. A
   // staged directory then gets its name, unless a file in it has not ended.
   void settle(const std::string& path, bool below);

@@ -105,7 +105,7 @@ def join(target: pathlib.Path, iteration: int, files: list[pathlib.Path]) -> lis
     if target.exists() and _holds_data(target, iteration):
         raise Unfit(f"{target}: found a file that holds data, as of a run with file_per: job, expected none or a "
                     "joined one")
-    temporary = target.with_name(target.name + ".part")
+    temporary = own_file.unfinished(target)
     content = _read(iteration, files)
     try:
         os.close(own_file.make(temporary))

@@ -51,7 +51,7 @@ def assemble(file: pathlib.Path, target: pathlib.Path, directories: Sequence[pat
     """Makes the plain file `target` of a striped one; returns its size. Raises Malformed, OSError."""
     if target.exists():
         raise striped.Malformed(f"{target}: found a file, expected none")
-    temporary = target.with_name(target.name + ".part")
+    temporary = own_file.unfinished(target)
     with striped.StripedFile(file, directories) as source:
         out = own_file.make(temporary)
         try:

@@ -12,6 +12,7 @@ import tailrace
 from . import core_server, output, recover_openfoam
 
 SHARED_MEMORY = "shared memory"
+_LEFT_ALONE = ("in use", recover_openfoam.SINGLE_PART)
 
 
 def register(subparsers: Any) -> None:
@@ -20,7 +21,7 @@ def register(subparsers: Any) -> None:
         "recover", help="complete or remove what a crash has left",
         description="Repairs an output directory after a crash: writes blocks that wait in shared memory (place "
                     "core), publishes complete files, and removes incomplete ones and the locks of clients that "
-                    "have gone. In a case of OpenFOAM, removes time directories that are not complete. Does not "
+                    "have gone. In a case of OpenFOAM, removes times and files that are not complete. Does not "
                     "touch files of running programs, clients and servers. Exit code 1 if a step failed, or with "
                     "--dry-run, if there is anything to do.")
     parser.add_argument("directory", metavar="DIR", help="the output directory, or a case of OpenFOAM")
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.print_table(("file", "what", "done"), ([one.file, one.kind, _deed(one)] for one in leftovers))
     else:
         print(f"{arguments.directory}: nothing to recover")
-    return 1 if any(not one.done and one.kind != "in use" for one in leftovers) else 0
+    return 1 if any(not one.done and one.kind not in _LEFT_ALONE for one in leftovers) else 0
 
 
 def _in_shared_memory(directory: str, apply: bool) -> list[tailrace.Leftover]:
@@ -69,7 +70,7 @@ def _deed(leftover: tailrace.Leftover) -> str:
         return f"written, and freed: {leftover.message}"
     if leftover.done:
         return "published" if leftover.kind == "complete" else "removed"
-    if leftover.kind == "in use":
+    if leftover.kind in _LEFT_ALONE:
         return leftover.message or "left alone: its client is running"
     if leftover.status != "ok":
         return f"failed: {leftover.message or leftover.status}"

@@ -1,24 +1,30 @@
-"""What a killed program of OpenFOAM has left in its case: time directories that are not complete.
+"""What a killed program of OpenFOAM has left in its case: times and files that are not complete.
 
-tailrace makes a time directory as `NAME.partial`. In a decomposed case each process gives its part the name by
-itself, so the latest times may lack a part; OpenFOAM cannot start from these.
+tailrace makes a time directory as `NAME.partial`, and so a file of a time that has its name. In a decomposed case
+each process gives its part the name by itself, so the latest times may lack a part; OpenFOAM cannot start from these.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
 import pathlib
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 
 import tailrace
 
 INCOMPLETE = "incomplete time"
+INCOMPLETE_FILE = "incomplete file"
+SINGLE_PART = "part of a time"
 _PARTIAL = ".partial"
-_TIME = re.compile(r"[0-9][0-9.e+-]*")
+# OpenFOAM takes every directory for a time whose name is a number, and gives times such names as these.
+_TIME = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?")
+_PROCESSOR = re.compile(r"processor(0|[1-9][0-9]*)")
 
 
 def is_case(directory: pathlib.Path) -> bool:
@@ -27,51 +33,90 @@ def is_case(directory: pathlib.Path) -> bool:
 
 
 def leavings(case: pathlib.Path, apply: bool) -> list[tailrace.Leftover]:
-    """Returns the time directories that are not complete, latest first, and removes them if `apply`."""
-    found = []
-    processors = sorted(path for path in case.glob("processor[0-9]*") if path.is_dir())
+    """Returns the times and files that are not complete, and removes them if `apply`. Returns also parts of times
+    that other folders lack for a reason that they do not show; these are left alone."""
+    processors = _processors(case)
     with _alone([case, *processors]) as alone:
-        for path in [*_partial(case), *(path for each in processors for path in _partial(each)),
-                     *_without_all_parts(processors)]:
-            found.append(_deal_with(path, case, apply, alone))
-    return found
+        partial = {folder: _partial(folder) for folder in [case, *processors]}
+        lonely = list(_lonely(processors))
+        parts = dict(_parts_of_unfinished(processors, partial))
+        found = [_deal_with(folder / (name + _PARTIAL), case, apply, alone)
+                 for folder, names in partial.items() for name in sorted(names)]
+        found += [_deal_with(part, case, apply, alone, unfinished) for part, unfinished in parts.items()]
+        found += [_deal_with(file, case, apply, alone) for folder in partial for file in _partial_files(folder)]
+        return found + [_leave(path, case, lacking) for path, lacking in lonely if path not in parts]
 
 
-def _deal_with(path: pathlib.Path, case: pathlib.Path, apply: bool, alone: bool) -> tailrace.Leftover:
+def _deal_with(path: pathlib.Path, case: pathlib.Path, apply: bool, alone: bool,
+               unfinished: str = "") -> tailrace.Leftover:
     name = str(path.relative_to(case))
     if not alone:
         return tailrace.Leftover(file=name, kind="in use", done=False, status="ok",
                                  message="left alone: a program is writing to the case")
+    kind = INCOMPLETE if path.is_dir() else INCOMPLETE_FILE
     if not apply:
-        return tailrace.Leftover(file=name, kind=INCOMPLETE, done=False, status="ok", message="")
+        return tailrace.Leftover(file=name, kind=kind, done=False, status="ok", message="")
     try:
-        shutil.rmtree(path)
+        if kind == INCOMPLETE:
+            shutil.rmtree(_without_name(path, unfinished) if unfinished else path)
+        else:
+            path.unlink()
     except OSError as why:
-        return tailrace.Leftover(file=name, kind=INCOMPLETE, done=False, status="failed", message=str(why))
-    return tailrace.Leftover(file=name, kind=INCOMPLETE, done=True, status="ok", message="")
+        return tailrace.Leftover(file=name, kind=kind, done=False, status="failed", message=str(why))
+    return tailrace.Leftover(file=name, kind=kind, done=True, status="ok", message="")
 
 
-def _partial(folder: pathlib.Path) -> list[pathlib.Path]:
-    return sorted(path for path in folder.glob(f"*{_PARTIAL}")
-                  if path.is_dir() and _TIME.fullmatch(path.name.removesuffix(_PARTIAL)))
+def _without_name(part: pathlib.Path, unfinished: str) -> pathlib.Path:
+    """Takes the name from a part of a time that is going to be removed: half of it must not look like a time."""
+    print(f"{part}: is removed, as {unfinished} has not completed this time", file=sys.stderr)
+    return part.rename(part.with_name(part.name + _PARTIAL))
+
+
+def _leave(path: pathlib.Path, case: pathlib.Path, lacking: str) -> tailrace.Leftover:
+    return tailrace.Leftover(file=str(path.relative_to(case)), kind=SINGLE_PART, done=False, status="ok",
+                             message=f"left alone: {lacking} lacks this time")
+
+
+def _processors(case: pathlib.Path) -> list[pathlib.Path]:
+    """Returns the folders of the processes: processor0, processor1, … up to the first that is missing."""
+    found = {int(match[1]): path for path in case.iterdir()
+             if (match := _PROCESSOR.fullmatch(path.name)) and path.is_dir()}
+    return [found[number] for number in itertools.takewhile(found.__contains__, itertools.count())]
 
 
 def _times(folder: pathlib.Path) -> set[str]:
-    return {path.name for path in folder.iterdir() if path.is_dir() and _TIME.fullmatch(path.name)}
+    return {path.name for path in folder.iterdir() if _TIME.fullmatch(path.name) and path.is_dir()}
 
 
-def _without_all_parts(processors: list[pathlib.Path]) -> list[pathlib.Path]:
-    """Returns the parts of times that come after the latest time of which all parts are there. If there is no such
-    time, the folders differ for another reason than a killed program, and nothing is returned."""
-    times = [_times(folder) for folder in processors]
-    if not times:
-        return []
-    complete = [float(name) for name in set.intersection(*times)]
-    if not complete:
-        return []
-    latest = max(complete)
-    return sorted(folder / name for folder, names in zip(processors, times) for name in names
-                  if float(name) > latest)
+def _partial(folder: pathlib.Path) -> set[str]:
+    return {path.name.removesuffix(_PARTIAL) for path in folder.iterdir()
+            if path.name.endswith(_PARTIAL) and _TIME.fullmatch(path.name.removesuffix(_PARTIAL)) and path.is_dir()}
+
+
+def _partial_files(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Returns the unfinished files of the times that have their names."""
+    return sorted(path for name in _times(folder) for path in (folder / name).rglob(f"*{_PARTIAL}")
+                  if path.is_file() and not path.is_symlink())
+
+
+def _parts_of_unfinished(processors: list[pathlib.Path],
+                         partial: dict[pathlib.Path, set[str]]) -> Iterator[tuple[pathlib.Path, str]]:
+    """Returns the parts of times that another process had not completed, each with the name of its folder."""
+    unfinished = {name: folder.name for folder in processors for name in partial[folder] - _times(folder)}
+    for folder in processors:
+        for name in sorted(unfinished.keys() & _times(folder)):
+            yield folder / name, unfinished[name]
+
+
+def _lonely(processors: list[pathlib.Path]) -> Iterator[tuple[pathlib.Path, str]]:
+    """Returns the parts of times behind the latest time of which all parts are there, each with the name of a folder
+    that lacks the time. If there is no such latest time, the folders are not those of one run."""
+    times = {folder: _times(folder) for folder in processors}
+    complete = [float(name) for name in set.intersection(*times.values())] if times else []
+    for folder, names in times.items() if complete else ():
+        for name in sorted(names, key=float):
+            if float(name) > max(complete):
+                yield folder / name, next(each.name for each in processors if name not in times[each])
 
 
 @contextlib.contextmanager
