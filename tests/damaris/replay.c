@@ -1,6 +1,7 @@
 /* A program for Damaris that carries out the calls of a script, one a line; each client has its own:
  * DIR/calls.<rank>. It writes the code of each call to DIR/codes.<rank>. Arrays count up from a first value: first,
- * first + 1, … Each rank makes a file DIR/ended.<rank among all> after damaris_finalize. */
+ * first + 1, … A call that begins with `retry` is made again while the channel refuses it. Each rank makes a file
+ * DIR/ended.<rank among all> after damaris_finalize. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 #include "Damaris.h"
 
-enum { MOST_ALLOCATED = 64 };
+enum { MOST_ALLOCATED = 64, MOST_RETRIES = 50 };
 
 typedef struct {
   char variable[256];
@@ -105,6 +106,13 @@ static int carry_out(const char* line, MPI_Comm comm) {
   int block = 0, iteration = 0;
   long count = 0, first = 0;
   sscanf(line, "%31s", verb);
+  if (strcmp(verb, "retry") == 0) {
+    int code = DAMARIS_CHANNEL_ERROR;
+    for (int i = 0; i < MOST_RETRIES && code == DAMARIS_CHANNEL_ERROR; ++i) {
+      code = carry_out(line + strlen("retry "), comm);
+    }
+    return code;
+  }
   if (strcmp(verb, "write") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)
     return write_array(name, block, type, count, first);
   if (strcmp(verb, "alloc") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)

@@ -73,7 +73,7 @@ void Program::make_slots() {
     const auto store = static_cast<size_t>(found - stores.begin());
     for (int64_t block = 0; block < model_.architecture.domains; ++block) {
       slots_.push_back({ClientBlock(model_.layouts[variable.layout], parameters_), &variable, store,
-                        stored ? next[store]++ : 0, stored && variable.enabled, std::nullopt, false, nullptr,
+                        stored ? next[store]++ : 0, stored && variable.enabled, std::nullopt, false, false, nullptr,
                         std::nullopt});
       if (!variable.script.empty() && variable.enabled) slots_.back().script_index = of_scripts++;
     }
@@ -194,7 +194,7 @@ int Program::stop() {
   }
   scripts_.reset();
   started_ = false;
-  for (Slot& slot : slots_) slot.ended = false;
+  for (Slot& slot : slots_) slot.ended = slot.scripted = false;
   if (!ranks_.has_servers()) {
     whole_ = report_unfinished(model_, ranks_, kEndOfServer) && whole_;
     write_xdmf_series(model_, ranks_, kEndOfServer);
@@ -212,24 +212,33 @@ int Program::finalize() {
   return code == DAMARIS_OK || code == DAMARIS_NO_SERVER ? DAMARIS_OK : DAMARIS_FINALIZE_ERROR;
 }
 
+namespace {
+
+[[noreturn]] void refuse_second(const std::string& variable) {
+  throw Failure(DAMARIS_ALLOCATION_ERROR,
+                "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
+}
+
+}  // namespace
+
 int Program::write(const std::string& variable, int32_t block, const void* data) {
   need_client();
   Slot& slot = slot_of(variable, block);
   if (data == nullptr && slot.block.shape().elements_in_memory() > 0) return DAMARIS_ARGUMENT_ERROR;
-  const int given = give_to_scripts(slot, iteration_, data);
-  if (!is_due(slot)) return given;
-  if (slot.ended) {
-    throw Failure(DAMARIS_ALLOCATION_ERROR,
-                  "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
-  }
-  const int code = clients_[slot.store]->write(slot.index, slot.block, iteration_, data);
-  slot.ended = !slot.variable->time_varying;
-  return code != DAMARIS_OK ? code : given;
+  const std::optional<Outcome> given = give_to_scripts(slot, iteration_, data);
+  if (slot.ended && !given && is_due(slot)) refuse_second(variable);
+  if (slot.ended || !is_due(slot)) return given.value_or(Outcome{}).code;
+  const Outcome written = clients_[slot.store]->write(slot.index, slot.block, iteration_, data);
+  slot.ended = written.done && !slot.variable->time_varying;
+  return both(written, given.value_or(Outcome{})).code;
 }
 
-int Program::give_to_scripts(Slot& slot, int64_t iteration, const void* data) {
-  if (!scripts_ || !slot.script_index || slot.ended) return DAMARIS_OK;
-  return scripts_->write(*slot.script_index, slot.block, iteration, data);
+// Returns none if scripts do not get the block, or have it.
+std::optional<Outcome> Program::give_to_scripts(Slot& slot, int64_t iteration, const void* data) {
+  if (!scripts_ || !slot.script_index || slot.scripted) return std::nullopt;
+  const Outcome given = scripts_->write(*slot.script_index, slot.block, iteration, data);
+  slot.scripted = given.done && !slot.variable->time_varying;
+  return given;
 }
 
 int Program::alloc_unstored(Slot& slot, void** memory) {
@@ -252,16 +261,17 @@ int Program::commit(const std::string& variable, int32_t block, int64_t iteratio
   need_client();
   Slot& slot = slot_of(variable, block);
   if (slot.unstored_at == iteration) {
-    if (!slot.ended) return give_to_scripts(slot, iteration, slot.unstored.get());
-    throw Failure(DAMARIS_ALLOCATION_ERROR,
-                  "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
+    const std::optional<Outcome> given = give_to_scripts(slot, iteration, slot.unstored.get());
+    if (slot.ended && !given) refuse_second(variable);
+    return given.value_or(Outcome{}).code;
   }
   if (!slot.stored) return DAMARIS_BLOCK_NOT_FOUND;
-  const int code = clients_[slot.store]->commit(slot.index, slot.block, iteration);
-  if (code != DAMARIS_OK) return code;
-  const int given = give_to_scripts(slot, iteration, clients_[slot.store]->memory_of(slot.index, iteration));
+  StoreClient& client = *clients_[slot.store];
+  const Outcome committed = client.commit(slot.index, slot.block, iteration);
+  if (!committed.done) return committed.code;
   slot.ended = !slot.variable->time_varying;
-  return given;
+  const std::optional<Outcome> given = give_to_scripts(slot, iteration, client.memory_of(slot.index, iteration));
+  return both(committed, given.value_or(Outcome{})).code;
 }
 
 int Program::clear(const std::string& variable, int32_t block, int64_t iteration) {
