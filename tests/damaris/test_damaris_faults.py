@@ -134,3 +134,20 @@ def test_a_client_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     found = runs.contents(tmp_path / "out" / "sim_It0_Pr0.h5")
     for rank in range(2):
         np.testing.assert_array_equal(found[f"t/P{rank}"], runs.counting((100000,), rank + 1, "float64"))
+
+
+TEXTS = """\
+    <layout name="names" type="string" dimensions="12"/><layout name="l" type="double" dimensions="4"/>
+    <variable name="labels" layout="names"/><variable name="stored" layout="names" store="store"/>
+    <variable name="t" layout="l" store="store"/>"""
+
+
+def test_texts(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """Nothing is read of texts that are not stored. Those that were to be stored are refused by their calls alone."""
+    lines = ["write labels 0 c 5 65", "write stored 0 c 5 65", "alloc labels 0 c 0 0", "write t 0 d 4 1", "end"]
+    run = runs.replay(mpi, tmp_path, runs.xml(TEXTS), [lines])
+    refused = runs.ALLOCATION_ERROR
+    assert run.codes == [[0, refused, refused, 0, 0, 0]], run.output
+    assert "sim.xml:12: <variable name='stored'>: its layout has texts" in run.output
+    assert "found a block of 'stored', whose layout 'names' has texts of unknown lengths" in run.output
+    assert list(runs.contents(tmp_path / "out" / "sim_It0_Pr0.h5")) == ["t/P0"]

@@ -37,7 +37,7 @@ enum {
   DAMARIS_FINALIZE_ERROR,      /* data were lost, and no earlier call has said so */
   DAMARIS_CORE_IS_SERVER,      /* a call for clients, on a rank that is a server */
   DAMARIS_NO_SERVER,           /* no dedicated cores: each client writes itself */
-  DAMARIS_ALLOCATION_ERROR,    /* the block does not fit into the buffer, or may not be written again */
+  DAMARIS_ALLOCATION_ERROR,    /* the block does not fit into the buffer, may not be written again, or has texts */
   DAMARIS_CONFIG_ERROR,        /* the description does not allow this */
   DAMARIS_ARGUMENT_ERROR,      /* NULL, or a value out of range */
   DAMARIS_MPI_ERROR,           /* a call of MPI has failed */

@@ -219,11 +219,20 @@ namespace {
                 "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
 }
 
+// No file has elements of a text's type, and nothing says how long a text is.
+[[noreturn]] void refuse_texts(const Variable& variable, const Layout& layout) {
+  throw Failure(DAMARIS_ALLOCATION_ERROR, "found a block of " + in_quotes(variable.name) + ", whose layout " +
+                                              in_quotes(layout.name) +
+                                              " has texts of unknown lengths, expected a type of numbers, or char");
+}
+
 }  // namespace
 
 int Program::write(const std::string& variable, int32_t block, const void* data) {
   need_client();
   Slot& slot = slot_of(variable, block);
+  const Layout& layout = model_.layouts[slot.variable->layout];
+  if (slot.variable->refused) refuse_texts(*slot.variable, layout);
   if (data == nullptr && slot.block.shape().elements_in_memory() > 0) return DAMARIS_ARGUMENT_ERROR;
   const std::optional<Outcome> given = give_to_scripts(slot, iteration_, data);
   if (slot.ended && !given && is_due(slot)) refuse_second(variable);
@@ -253,6 +262,8 @@ int Program::alloc(const std::string& variable, int32_t block, void** memory) {
   need_client();
   Slot& slot = slot_of(variable, block);
   *memory = nullptr;
+  const Layout& layout = model_.layouts[slot.variable->layout];
+  if (layout.type == ElementType::text) refuse_texts(*slot.variable, layout);
   if (!is_due(slot) || slot.ended) return alloc_unstored(slot, memory);
   return clients_[slot.store]->alloc(slot.index, slot.block, iteration_, memory);
 }
