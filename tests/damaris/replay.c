@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "Damaris.h"
@@ -49,6 +50,20 @@ static int write_array(const char* variable, int block, char type, long count, l
   const int code = block == 0 ? damaris_write(variable, data) : damaris_write_block(variable, block, data);
   memset(data, 0x5a, size_of(type) * (size_t)count); /* the call has copied it */
   free(data);
+  return code;
+}
+
+/* Writes an array behind which there is no memory. */
+static int write_at_edge(const char* variable, int block, char type, long count, long first) {
+  const size_t hole = (size_t)64 << 20; /* so large that the next mapping of others does not end at the array */
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t bytes = size_of(type) * (size_t)count;
+  const size_t whole = (bytes + page - 1) / page * page;
+  char* memory = mmap(NULL, whole + hole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || munmap(memory + whole, hole) != 0) return -1;
+  fill(memory + whole - bytes, type, count, first);
+  const int code = damaris_write_block(variable, block, memory + whole - bytes);
+  munmap(memory, whole);
   return code;
 }
 
@@ -113,6 +128,8 @@ static int carry_out(const char* line, MPI_Comm comm) {
     }
     return code;
   }
+  if (strcmp(verb, "edge") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)
+    return write_at_edge(name, block, type, count, first);
   if (strcmp(verb, "write") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)
     return write_array(name, block, type, count, first);
   if (strcmp(verb, "alloc") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)

@@ -50,7 +50,7 @@ enum {
   DAMARIS_UNDEFINED_PARAMETER, /* no such parameter */
   DAMARIS_UNDEFINED_VARIABLE,  /* no such variable */
   DAMARIS_INVALID_BLOCK,       /* the block's number is not below the number of domains */
-  DAMARIS_INVALID_DIMENSIONS,  /* parameters and position make no valid block */
+  DAMARIS_INVALID_DIMENSIONS,  /* parameters and position make no valid block, or one longer than the array */
   DAMARIS_BLOCK_NOT_FOUND,     /* no such block is allocated */
   DAMARIS_REACTOR_NOT_FOUND,   /* never returned */
   DAMARIS_BIND_ERROR,          /* the function of an event cannot be found, or not be bound */

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <new>
 
 #include "damaris/include/Damaris.h"
 #include "damaris/ranks/failure.hpp"
 #include "damaris/run/outlets.hpp"
+#include "damaris/run/readable.hpp"
 #include "damaris/run/unfinished.hpp"
 #include "damaris/run/xdmf_series.hpp"
 #include "damaris/xml/reader.hpp"
@@ -45,6 +47,12 @@ Model shared_model(const std::string& file, MPI_Comm comm) {
   } catch (const Error& error) {
     throw Failure(DAMARIS_INIT_ERROR, rank == 0 ? error.what() : "");
   }
+}
+
+std::string address_text(const void* address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", address);
+  return text;
 }
 
 }  // namespace
@@ -234,12 +242,32 @@ int Program::write(const std::string& variable, int32_t block, const void* data)
   const Layout& layout = model_.layouts[slot.variable->layout];
   if (slot.variable->refused) refuse_texts(*slot.variable, layout);
   if (data == nullptr && slot.block.shape().elements_in_memory() > 0) return DAMARIS_ARGUMENT_ERROR;
+  if (is_due(slot) || (scripts_ && slot.script_index)) check_readable(slot, data);
   const std::optional<Outcome> given = give_to_scripts(slot, iteration_, data);
   if (slot.ended && !given && is_due(slot)) refuse_second(variable);
   if (slot.ended || !is_due(slot)) return given.value_or(Outcome{}).code;
   const Outcome written = clients_[slot.store]->write(slot.index, slot.block, iteration_, data);
   slot.ended = written.done && !slot.variable->time_varying;
   return both(written, given.value_or(Outcome{})).code;
+}
+
+// An array that is shorter than its layout says is read past its end. If that would end the program, it is told.
+void Program::check_readable(Slot& slot, const void* data) {
+  const BlockShape& shape = slot.block.shape();
+  const auto [first, last] = shape.inside_in_memory();
+  const auto* const begin = static_cast<const std::byte*>(data) + first * slot.block.element();
+  const uint64_t needed = (last - first) * slot.block.element();
+  const uint64_t found = readable_bytes(begin, needed);
+  if (found == needed) return;
+  const Layout& layout = model_.layouts[slot.variable->layout];
+  std::string extents;
+  for (const uint64_t extent : shape.memory) extents += (extents.empty() ? "" : " x ") + std::to_string(extent);
+  throw Failure(DAMARIS_INVALID_DIMENSIONS,
+                in_quotes(slot.variable->name) + ": expected an array of " + extents + " elements, " +
+                    std::to_string(shape.elements_in_memory() * slot.block.element()) + " bytes, as the layout " +
+                    in_quotes(layout.name) + " has with the present parameters; found memory that can be read from " +
+                    address_text(data) + " to " + address_text(begin + found) + " only, " +
+                    std::to_string(first * slot.block.element() + found) + " bytes");
 }
 
 // Returns none if scripts do not get the block, or have it.

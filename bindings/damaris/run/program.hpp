@@ -73,6 +73,7 @@ class Program {
   bool has_dedicated() const { return ranks_.has_servers() || !ranks_.forwarder_ranks().empty(); }
   int alloc_unstored(Slot& slot, void** memory);
   std::optional<Outcome> give_to_scripts(Slot& slot, int64_t iteration, const void* data);
+  void check_readable(Slot& slot, const void* data);
 
   const Model model_;
   Ranks ranks_;
