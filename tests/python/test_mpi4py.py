@@ -97,6 +97,26 @@ except tailrace.Error:
     assert MPI.COMM_WORLD.rank == 1
 """
 
+#: The last rank, one of two servers, gets no temporary folder; then no rank does.
+REFUSED = """
+import tempfile
+from mpi4py import MPI
+import tailrace.mpi
+comm = MPI.COMM_WORLD
+made = {"tailrace": 1, "name": "sim", "place": {"kind": "core", "cores": 2}, "storage": {"path": "out"},
+        "memory": {"budget": "4 MiB"}, "layouts": {"l": {"type": "float64", "shape": [2, 3]}},
+        "variables": {"a": {"layout": "l"}}}
+for last in (True, False):
+    tempfile.tempdir = "/no/such/folder" if comm.rank == comm.size - 1 or not last else None
+    try:
+        tailrace.mpi.split(comm, made, cores=2)
+    except OSError as error:
+        assert "/no/such/folder" in str(error), error
+        assert ("rank 3: " in str(error)) == (last and comm.rank < 3), error
+    else:
+        raise AssertionError("split has returned")
+"""
+
 
 def with_common_name(folder):
     """Returns a search path for libraries on which MPICH has its common name."""
@@ -148,3 +168,7 @@ def test_a_server_needs_no_file(mpi, tmp_path):
 
 def test_failures_reach_the_ranks_that_they_concern(mpi, tmp_path):
     run(mpi, 2, FAIL, tmp_path)
+
+
+def test_no_rank_waits_for_a_server_that_cannot_be_started(mpi, tmp_path):
+    run(mpi, 4, REFUSED, tmp_path)
