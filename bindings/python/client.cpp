@@ -83,10 +83,10 @@ void Loan::begin() {
 
 void Loan::end() {
   ended_ = true;
+  const nb::error_scope kept;  // an exception may be on its way
   const nb::object unlock = std::move(unlock_);
   // When the interpreter ends, its modules are gone, and nobody has the array.
   if (!unlock.is_valid() || ends()) return;
-  const nb::error_scope kept;  // an exception may be on its way
   try {
     unlock(array_);
   } catch (nb::python_error& error) {
@@ -139,6 +139,7 @@ bool Ticket::settle(tailrace_status status, bool ended) {
 
 Client::~Client() {
   if (closed_ || forked()) return;
+  const nb::error_scope kept;  // an exception may be on its way
   PyErr_WarnEx(PyExc_ResourceWarning, "a tailrace client was not closed", 1);
   PyErr_Clear();
   try {
