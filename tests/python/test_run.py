@@ -182,3 +182,17 @@ def test_a_budget_of_more_than_there_is_leaves_writing_to_hdf5(run, tmp_path):
     code, _, message = run("--budget", "100TiB", "--", sys.executable, "-c", WRITES, "a.h5")
     assert code == 0 and "HDF5 writes its data itself" in message and "104857600 MiB" in message
     assert python("import h5py, sys; print(h5py.File(sys.argv[1])['x'][-1])", tmp_path / "a.h5") == "99999.0\n"
+
+
+def test_a_program_finds_signals_and_variables_as_without_it(tmp_path):
+    """Python ignores two signals, and sets a variable where no locale is set."""
+    said = []
+    for before in ([], [sys.executable, "-m", "tailrace.cli", "run", "--"]):
+        program = [*before, "sh", "-c", "grep ^Sig /proc/self/status; env | grep -v ^HDF5_ | sort"]
+        said.append(execute(*program, env={"PATH": os.environ["PATH"]}, cwd=tmp_path).splitlines())
+    assert [line for line in said[0] if not line.startswith("_=")] == \
+        [line for line in said[1] if not line.startswith("_=")]
+
+
+def test_a_writer_without_a_reader_ends(run):
+    assert run("--", "sh", "-c", "yes | head -n1") == (0, "y\n", "")

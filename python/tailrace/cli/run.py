@@ -14,9 +14,10 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import tailrace
 
@@ -110,10 +111,31 @@ def run(arguments: argparse.Namespace) -> int:
         output.complain(f"found no program '{arguments.program[0]}' that can be run")
         return 2
     try:
-        os.execve(program, arguments.program, {**os.environ, **added})
+        _become(program, arguments.program, added)
     except OSError as why:
         output.complain(f"found '{program}', which cannot be run: {why.strerror}")
         return 2
+
+
+def _become(program: str, arguments: Sequence[str], added: Mapping[str, str]) -> NoReturn:
+    """Becomes the program, which finds what it would without this one, and the variables that are added."""
+    environment = {**os.environ, **added}
+    # Python sets it where no locale is set.
+    if "LC_CTYPE" not in added and not _was_set("LC_CTYPE"):
+        environment.pop("LC_CTYPE", None)
+    # Python ignores these signals, and does not tell whether they were ignored before.
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
+    os.execve(program, arguments, environment)
+
+
+def _was_set(name: str) -> bool:
+    """Returns False if the variable was not there when this program was started."""
+    try:
+        given = pathlib.Path("/proc/self/environ").read_bytes()
+    except OSError:
+        return True
+    return any(entry.startswith(os.fsencode(name) + b"=") for entry in given.split(b"\0"))
 
 
 def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
