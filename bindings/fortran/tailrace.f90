@@ -67,6 +67,11 @@ module tailrace
     character(:), allocatable :: operation, file, variable, message
   end type
 
+  ! A text for C.
+  type :: text_for_c
+    character(:, c_char), allocatable :: letters
+  end type
+
   ! A client of the program. Close it: there is no finalizer, since it could not report failures.
   type :: tailrace_client
     private
@@ -128,7 +133,7 @@ contains
     real(real64), intent(in), optional :: real_values(:)
     integer(c_int), intent(out), optional :: status
     character(:, c_char), allocatable, target :: c_path, c_text
-    character(256, c_char), allocatable, target :: names(:), names_of_reals(:)
+    type(text_for_c), allocatable, target :: names(:), names_of_reals(:)
     type(c_parameter), allocatable, target :: parameters(:)
     type(c_real_parameter), allocatable, target :: reals(:)
     type(c_options) :: options
@@ -334,7 +339,7 @@ contains
     character(*), intent(in) :: names(:)
     integer(int64), intent(in) :: values(:)
     integer(c_int), intent(out), optional :: status
-    character(256, c_char), allocatable, target :: texts(:)
+    type(text_for_c), allocatable, target :: texts(:)
     type(c_parameter), allocatable :: parameters(:)
     integer :: n
     n = min(size(names), size(values))
@@ -349,7 +354,7 @@ contains
     character(*), intent(in) :: names(:)
     real(real64), intent(in) :: values(:)
     integer(c_int), intent(out), optional :: status
-    character(256, c_char), allocatable, target :: texts(:)
+    type(text_for_c), allocatable, target :: texts(:)
     type(c_real_parameter), allocatable :: parameters(:)
     integer :: n
     n = min(size(names), size(values))
@@ -611,25 +616,25 @@ contains
   ! Fills in parameters as C takes them; `texts` holds their names.
   subroutine fill(parameters, texts, names, values)
     type(c_parameter), intent(out) :: parameters(:)
-    character(*, c_char), intent(out), target :: texts(:)
+    type(text_for_c), intent(out), target :: texts(:)
     character(*), intent(in) :: names(:)
     integer(int64), intent(in) :: values(:)
     integer :: i
     do i = 1, size(parameters)
-      texts(i) = trim(names(i)) // c_null_char
-      parameters(i) = c_parameter(c_loc(texts(i)), values(i))
+      texts(i)%letters = c_string(names(i))
+      parameters(i) = c_parameter(c_loc(texts(i)%letters), values(i))
     end do
   end subroutine
 
   subroutine fill_reals(parameters, texts, names, values)
     type(c_real_parameter), intent(out) :: parameters(:)
-    character(*, c_char), intent(out), target :: texts(:)
+    type(text_for_c), intent(out), target :: texts(:)
     character(*), intent(in) :: names(:)
     real(real64), intent(in) :: values(:)
     integer :: i
     do i = 1, size(parameters)
-      texts(i) = trim(names(i)) // c_null_char
-      parameters(i) = c_real_parameter(c_loc(texts(i)), values(i))
+      texts(i)%letters = c_string(names(i))
+      parameters(i) = c_real_parameter(c_loc(texts(i)%letters), values(i))
     end do
   end subroutine
 

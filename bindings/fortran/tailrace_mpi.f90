@@ -18,12 +18,17 @@ module tailrace_mpi
   private
   public :: tailrace_mpi_split, tailrace_mpi_open
 
-  integer, parameter :: message_length = 1024, name_length = 256
+  integer, parameter :: message_length = 8192  ! with the longest path
 
   ! Private copies of the types of tailrace_mpi.h and tailrace.h.
   type, bind(C) :: c_parameter
     type(c_ptr) :: name = c_null_ptr
     integer(c_int64_t) :: value = 0
+  end type
+
+  ! A text for C.
+  type :: text_for_c
+    character(:, c_char), allocatable :: letters
   end type
 
   type, bind(C) :: c_split_options
@@ -85,7 +90,7 @@ contains
     integer(c_int), intent(out), optional :: status
     character(:), allocatable, intent(out), optional :: message
     character(:, c_char), allocatable, target :: c_path, c_program
-    character(name_length, c_char), allocatable, target :: names(:)
+    type(text_for_c), allocatable, target :: names(:)
     type(c_parameter), allocatable, target :: parameters(:)
     type(c_split_options) :: options
     character(message_length, c_char) :: text
@@ -109,8 +114,8 @@ contains
       n = min(size(parameter_names), size(parameter_values))
       allocate (names(n), parameters(n))
       do i = 1, n
-        names(i) = trim(parameter_names(i)) // c_null_char
-        parameters(i) = c_parameter(c_loc(names(i)), parameter_values(i))
+        names(i)%letters = trim(parameter_names(i)) // c_null_char
+        parameters(i) = c_parameter(c_loc(names(i)%letters), parameter_values(i))
       end do
       if (n > 0) options%parameters = c_loc(parameters)
       options%parameter_count = n
@@ -129,33 +134,51 @@ contains
     character(*), intent(in), optional :: path, parameter_names(:)
     integer(int64), intent(in), optional :: parameter_values(:)
     integer(c_int), intent(out), optional :: status
-    character(name_length), allocatable :: names(:)
-    integer(int64), allocatable :: values(:)
     character(message_length, c_char) :: text
     type(c_where) :: where
     integer(c_int) :: code
-    integer :: i
+    integer :: length, more
 
     code = c_locate(int(comm, c_int), where, text, int(len(text), c_size_t))
     if (code /= tailrace_ok) then
       call settle(code, text, status)
       return
     end if
-    names = [character(name_length) :: "rank", "size", "local_rank", "local_size", "node", "nodes"]
-    values = int([where%rank, where%size, where%local_rank, where%local_size, where%node, where%nodes], int64)
+    length = 0
+    more = 0
     if (present(parameter_names) .and. present(parameter_values)) then
-      do i = 1, min(size(parameter_names), size(parameter_values))
-        names = [character(name_length) :: names, parameter_names(i)]
-        values = [values, parameter_values(i)]
-      end do
+      length = len(parameter_names)
+      more = min(size(parameter_names), size(parameter_values))
     end if
-    call out%open(config, int(where%rank), path=path, parameter_names=names, parameter_values=values, status=code)
+    call open_there(out, where, config, path, length, more, parameter_names, parameter_values, code)
     call c_barrier(int(comm, c_int))
     if (present(status)) then
       status = code
     else if (code /= tailrace_ok) then
       call settle(code, out%message() // c_null_char)
     end if
+  end subroutine
+
+  ! Opens with the numbers of the rank, and with `more` parameters whose names have at most `length` letters.
+  subroutine open_there(out, where, config, path, length, more, parameter_names, parameter_values, code)
+    type(tailrace_client), intent(inout) :: out
+    type(c_where), intent(in) :: where
+    character(*), intent(in) :: config
+    character(*), intent(in), optional :: path, parameter_names(:)
+    integer, intent(in) :: length, more
+    integer(int64), intent(in), optional :: parameter_values(:)
+    integer(c_int), intent(out) :: code
+    integer, parameter :: own = 6
+    character(max(length, len("local_rank"))) :: names(own + more)
+    integer(int64) :: values(own + more)
+
+    names(:own) = [character(10) :: "rank", "size", "local_rank", "local_size", "node", "nodes"]
+    values(:own) = int([where%rank, where%size, where%local_rank, where%local_size, where%node, where%nodes], int64)
+    if (more > 0) then
+      names(own + 1:) = parameter_names(:more)
+      values(own + 1:) = parameter_values(:more)
+    end if
+    call out%open(config, int(where%rank), path=path, parameter_names=names, parameter_values=values, status=code)
   end subroutine
 
   ! Hands on a status, and stops the program if nobody takes a failure.

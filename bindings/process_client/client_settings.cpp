@@ -8,11 +8,28 @@ namespace {
 
 constexpr uint64_t kMostCpus = 1 << 20;
 
-// Returns each item of "a,b" in quotes: "'a','b'".
-std::string in_quotes(const std::string& items) {
-  std::string quoted = "'";
-  for (const char letter : items) quoted += letter == ',' ? std::string("','") : std::string(1, letter);
-  return quoted + "'";
+// Returns the text as a string of YAML.
+std::string in_quotes(const std::string& text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte < ' ') {
+      quoted += std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
+      continue;
+    }
+    if (letter == '"' || letter == '\\') quoted += '\\';
+    quoted += letter;
+  }
+  return quoted + '"';
+}
+
+// Returns each item of "a,b" in quotes.
+std::string each_in_quotes(const std::string& list) {
+  std::istringstream items(list);
+  std::string quoted;
+  for (std::string item; std::getline(items, item, ',');) quoted += (quoted.empty() ? "" : ", ") + in_quotes(item);
+  return quoted;
 }
 
 // Reads "2,3". Returns false if it is no list of numbers.
@@ -32,9 +49,6 @@ std::string list_of(const std::vector<int>& cpus) {
   return list;
 }
 
-// Returns true if the text can stand between single quotes.
-bool can_be_quoted(const std::string& text) { return !text.empty() && text.find('\'') == std::string::npos; }
-
 }  // namespace
 
 // No prefault: most programs need a part of the budget, and taking memory delays a program that writes at once. Not
@@ -42,7 +56,7 @@ bool can_be_quoted(const std::string& text) { return !text.empty() && text.find(
 std::string ClientSettings::configuration(const std::string& name) const {
   const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
   const std::string forwarders =
-      forward.empty() ? "" : "forward: {servers: [" + in_quotes(forward) + "], key: '" + key + "'}\n";
+      forward.empty() ? "" : "forward: {servers: [" + each_in_quotes(forward) + "], key: " + in_quotes(key) + "}\n";
   const std::string pinned = cpus.empty() ? "" : ", cpus: [" + list_of(cpus) + "]";
   return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + pinned +
          "}\nstorage: {path: ., direct: " + (direct ? "true" : "false") + "}\nmemory: " + memory + "\n" + forwarders +
@@ -74,10 +88,10 @@ std::optional<bool> read_word(const std::string& word, ClientSettings& settings)
     return read_bytes(value, 1, settings.budget);
   } else if (key == "forward") {
     settings.forward = value;
-    return can_be_quoted(value);
+    return !value.empty();
   } else if (key == "key") {
     settings.key = value;
-    return can_be_quoted(value);
+    return !value.empty();
   } else {
     return std::nullopt;
   }

@@ -22,7 +22,7 @@ struct ClientSettings {
   std::string configuration(const std::string& name) const;
 };
 
-// Sets what the word says: config=FILE, place=thread, place=core, budget=BYTES, cpus=NUMBER[,…],
+// Sets what the word (of words.hpp) says: config=FILE, place=thread, place=core, budget=BYTES, cpus=NUMBER[,…],
 // forward=HOST:PORT[,…], key=FILE or summary. Returns false if its value is wrong, and none if the word is not one of
 // these.
 std::optional<bool> read_word(const std::string& word, ClientSettings& settings);

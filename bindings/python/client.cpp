@@ -42,10 +42,10 @@ nb::capsule owner_of(nb::handle client, tailrace_memory* memory) {
                      [](void* kept) noexcept { delete static_cast<Kept*>(kept); });
 }
 
-// Makes an array read-only, given a weak reference to it.
-void make_read_only(const nb::object& weak) {
+// Says whether an array can be written to, given a weak reference to it.
+void set_writable(const nb::object& weak, bool writable) {
   const nb::object array = weak();
-  if (!array.is_none()) array.attr("setflags")("write"_a = false);
+  if (!array.is_none()) array.attr("setflags")("write"_a = writable);
 }
 
 }  // namespace
@@ -83,10 +83,10 @@ void Loan::begin() {
 
 void Loan::end() {
   ended_ = true;
+  const nb::error_scope kept;  // an exception may be on its way
   const nb::object unlock = std::move(unlock_);
   // When the interpreter ends, its modules are gone, and nobody has the array.
   if (!unlock.is_valid() || ends()) return;
-  const nb::error_scope kept;  // an exception may be on its way
   try {
     unlock(array_);
   } catch (nb::python_error& error) {
@@ -139,6 +139,7 @@ bool Ticket::settle(tailrace_status status, bool ended) {
 
 Client::~Client() {
   if (closed_ || forked()) return;
+  const nb::error_scope kept;  // an exception may be on its way
   PyErr_WarnEx(PyExc_ResourceWarning, "a tailrace client was not closed", 1);
   PyErr_Clear();
   try {
@@ -167,23 +168,32 @@ nb::object Client::alloc(nb::pointer_and_handle<Client> self, const std::string&
   tailrace_memory* memory = nullptr;
   const tailrace_status status =
       without_gil([&] { return tailrace_alloc_kept(client.handle_, c_text(variable), iteration, &data, &memory); });
-  if (status != TAILRACE_OK) {
-    const Failure failure = last_failure(client.handle_, status);
-    tailrace_release(memory);
-    raise(failure);
-  }
+  if (status != TAILRACE_OK && status != TAILRACE_EARLIER_FAILURE) check(client.handle_, status);
+  std::optional<Failure> earlier;
+  if (status != TAILRACE_OK) earlier = last_failure(client.handle_, status);
   const nb::capsule owner = owner_of(self.h, memory);
-  if (nb::object known = client.view_of(variable, iteration); !known.is_none()) return known;
-  nb::object array = array_over(data, info, owner);
-  client.views_.push_back({variable, iteration, nb::weakref(array)});
+  nb::object array = client.view_of(variable, iteration);
+  if (array.is_none()) {
+    array = array_over(data, info, owner);
+    client.views_.push_back({variable, iteration, nb::weakref(array)});
+  }
+  if (earlier) raise(*earlier, {"array", array});
   return array;
 }
 
 bool Client::commit(const std::string& variable, const Integer& number) {
   const Inside inside(*this);
   const int64_t iteration = number.value("commit", "iteration");
-  withdraw([&](const View& view) { return view.iteration == iteration && view.variable == variable; });
-  return accepted(handle_, without_gil([&] { return tailrace_commit(handle_, c_text(variable), iteration); }));
+  const auto its = [&](const View& view) { return view.iteration == iteration && view.variable == variable; };
+  // First, as other threads run meanwhile.
+  set_writable_if(its, false);
+  const tailrace_status status = without_gil([&] { return tailrace_commit(handle_, c_text(variable), iteration); });
+  if (status == TAILRACE_OK || status == TAILRACE_EARLIER_FAILURE || status == TAILRACE_DROPPED) {
+    std::erase_if(views_, its);
+  } else {
+    set_writable_if(its, true);
+  }
+  return accepted(handle_, status);
 }
 
 nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string& variable, const Integer& number,
@@ -206,9 +216,9 @@ nb::object Client::borrow(nb::pointer_and_handle<Client> self, const std::string
     loan->end();
   }
   if (status != TAILRACE_OK) {
-    raise(last_failure(client.handle_, status), loan->ticket.client ? ticket : nb::none());
+    raise(last_failure(client.handle_, status), {"ticket", loan->ticket.client ? ticket : nb::none()});
   }
-  client.release_ended();
+  client.release_ended(ticket);
   return ticket;
 }
 
@@ -248,13 +258,25 @@ bool Client::signal(const std::string& event, const Integer& number) {
 void Client::set_parameters(const std::vector<std::pair<std::string, nb::object>>& values) {
   const Inside inside(*this);
   const GivenParameters given("set_parameters", values);
+  // Two calls of C. What the first one reports of earlier blocks is raised when both are done.
+  std::optional<Failure> earlier;
+  const auto set = [&](tailrace_status status) {
+    if (status == TAILRACE_OK) return;
+    const Failure failure = last_failure(handle_, status);
+    if (status != TAILRACE_EARLIER_FAILURE) {
+      const nb::object refusal = make_exception(failure);
+      if (earlier) refusal.attr("others") = nb::make_tuple(make_exception(*earlier));
+      raise(refusal);
+    }
+    if (!earlier) earlier = failure;
+  };
   if (!given.wholes.empty() || given.reals.empty()) {
-    check(handle_,
-          without_gil([&] { return tailrace_set_parameters(handle_, given.wholes.data(), given.wholes.size()); }));
+    set(without_gil([&] { return tailrace_set_parameters(handle_, given.wholes.data(), given.wholes.size()); }));
   }
-  if (given.reals.empty()) return;
-  check(handle_,
-        without_gil([&] { return tailrace_set_real_parameters(handle_, given.reals.data(), given.reals.size()); }));
+  if (!given.reals.empty()) {
+    set(without_gil([&] { return tailrace_set_real_parameters(handle_, given.reals.data(), given.reals.size()); }));
+  }
+  if (earlier) raise(*earlier);
 }
 
 void Client::enable(const std::string& variable, bool on) {
@@ -274,7 +296,8 @@ nb::object Client::read(const std::string& variable, const Integer& number, nb::
   if (out.is_none()) out = empty_array(info(variable));
   const Buffer buffer(out, Buffer::Use::write);
   buffer.expect(handle_, "read", variable);
-  check(handle_, without_gil([&] { return tailrace_read(handle_, c_text(variable), iteration, buffer.data()); }));
+  check(handle_, without_gil([&] { return tailrace_read(handle_, c_text(variable), iteration, buffer.data()); }),
+        out);
   return out;
 }
 
@@ -508,15 +531,20 @@ nb::object Client::view_of(const std::string& variable, int64_t iteration) const
 // reused while one of them lives.
 template <class Which>
 void Client::withdraw(Which which) {
-  for (const View& view : views_) {
-    if (which(view)) make_read_only(view.array);
-  }
+  set_writable_if(which, false);
   std::erase_if(views_, which);
 }
 
+template <class Which>
+void Client::set_writable_if(Which which, bool writable) {
+  for (const View& view : views_) {
+    if (which(view)) set_writable(view.array, writable);
+  }
+}
+
 // Releases the arrays whose requests have ended. Where nobody has the ticket any more, asks for its end and raises
-// its failure, which nobody else would see.
-void Client::release_ended() {
+// its failure, which nobody else would see. `ticket` is what the call returns.
+void Client::release_ended(nb::handle ticket) {
   std::optional<Failure> failure;
   for (const std::shared_ptr<Loan>& loan : loans_) {
     const bool forgotten = loan.use_count() == 1;
@@ -529,7 +557,7 @@ void Client::release_ended() {
   std::erase_if(loans_, [](const std::shared_ptr<Loan>& loan) { return loan->ended(); });
   if (!failure) return;
   failure->earlier = true;
-  raise(*failure);
+  raise(*failure, {"ticket", ticket});
 }
 
 }  // namespace tailrace_python

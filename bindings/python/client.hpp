@@ -136,7 +136,9 @@ class Client {
   nanobind::object view_of(const std::string& variable, int64_t iteration) const;
   template <class Which>
   void withdraw(Which which);
-  void release_ended();
+  template <class Which>
+  void set_writable_if(Which which, bool writable);
+  void release_ended(nanobind::handle ticket = nanobind::none());
 
   tailrace_client* const handle_;
   const int id_;

@@ -39,7 +39,7 @@ Failure last_failure(tailrace_client* client, tailrace_status status) {
   return failure;
 }
 
-nb::object make_exception(const Failure& failure, nb::handle ticket) {
+nb::object make_exception(const Failure& failure, const Result& result) {
   const nb::module_ errors = nb::module_::import_("tailrace._errors");
   nb::object code = nb::module_::import_("tailrace._tailrace").attr("Status")(static_cast<int>(failure.status));
   nb::dict fields;
@@ -52,16 +52,16 @@ nb::object make_exception(const Failure& failure, nb::handle ticket) {
   fields["errno"] = unless(failure.system_errno == 0, failure.system_errno);
   fields["earlier"] = failure.earlier;
   fields["more"] = failure.more;
-  fields["ticket"] = nb::borrow(ticket);
+  if (failure.earlier) fields[result.name] = nb::borrow(result.value);
   return errors.attr("of")(failure.message, **fields);
 }
 
-[[noreturn]] static void raise(const nb::object& exception) {
+void raise(const nb::object& exception) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }
 
-void raise(const Failure& failure, nb::handle ticket) { raise(make_exception(failure, ticket)); }
+void raise(const Failure& failure, const Result& result) { raise(make_exception(failure, result)); }
 
 void raise_all(tailrace_client* client, tailrace_status status) {
   const nb::object first = make_exception(last_failure(client, status));
@@ -76,8 +76,8 @@ void raise_all(tailrace_client* client, tailrace_status status) {
   raise(first);
 }
 
-void check(tailrace_client* client, tailrace_status status) {
-  if (status != TAILRACE_OK) raise(last_failure(client, status));
+void check(tailrace_client* client, tailrace_status status, nb::handle array) {
+  if (status != TAILRACE_OK) raise(last_failure(client, status), {"array", array});
 }
 
 bool accepted(tailrace_client* client, tailrace_status status) {

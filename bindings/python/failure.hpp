@@ -28,14 +28,21 @@ Failure last_failure(tailrace_client* client, tailrace_status status);
 // Raises the failure of a close, with the others that were not reported (Error.others). Needs the GIL.
 [[noreturn]] void raise_all(tailrace_client* client, tailrace_status status);
 
-// Returns the exception without raising it. Needs the GIL. `ticket`: of a block that the call has lent, or None.
-nanobind::object make_exception(const Failure& failure, nanobind::handle ticket = nanobind::none());
+// The result of a call that was carried out, though it reports an earlier failure: an attribute of the exception.
+struct Result {
+  const char* name = "ticket";  // or "array"
+  nanobind::handle value = nanobind::none();
+};
+
+// Returns the exception without raising it. Needs the GIL.
+nanobind::object make_exception(const Failure& failure, const Result& result = {});
 
 // Raises the exception. Needs the GIL.
-[[noreturn]] void raise(const Failure& failure, nanobind::handle ticket = nanobind::none());
+[[noreturn]] void raise(const nanobind::object& exception);
+[[noreturn]] void raise(const Failure& failure, const Result& result = {});
 
-// Raises unless `status` is TAILRACE_OK. Needs the GIL.
-void check(tailrace_client* client, tailrace_status status);
+// Raises unless `status` is TAILRACE_OK. `array` is what the call returns. Needs the GIL.
+void check(tailrace_client* client, tailrace_status status, nanobind::handle array = nanobind::none());
 
 // For the verbs that may drop: returns false if the iteration was dropped. Needs the GIL.
 bool accepted(tailrace_client* client, tailrace_status status);

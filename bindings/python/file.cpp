@@ -86,14 +86,14 @@ void File::write_list(nb::handle data, nb::handle extents) {
 nb::object File::read(nb::object out, const Integer& offset) {
   const Inside inside(client());
   const Buffer buffer(out, Buffer::Use::write);
-  get(buffer, one_extent("read", offset, buffer));
+  get(out, buffer, one_extent("read", offset, buffer));
   return out;
 }
 
 nb::object File::read_list(nb::object out, nb::handle extents) {
   const Inside inside(client());
   const Buffer buffer(out, Buffer::Use::write);
-  get(buffer, extents_of(extents));
+  get(out, buffer, extents_of(extents));
   return out;
 }
 
@@ -107,14 +107,14 @@ void File::put(const Buffer& data, const std::vector<tailrace_extent>& extents) 
   check(file_.client, status);
 }
 
-void File::get(const Buffer& out, const std::vector<tailrace_extent>& extents) {
+void File::get(nb::handle array, const Buffer& out, const std::vector<tailrace_extent>& extents) {
   expect("file_read", path_, out, extents);
   tailrace_status status;
   {
     nb::gil_scoped_release release;
     status = tailrace_file_read(file_, extents.size(), extents.data(), out.data());
   }
-  check(file_.client, status);
+  check(file_.client, status, array);
 }
 
 void File::sync() {

@@ -37,7 +37,7 @@ class File {
  private:
   const Client& client() const;
   void put(const Buffer& data, const std::vector<tailrace_extent>& extents);
-  void get(const Buffer& out, const std::vector<tailrace_extent>& extents);
+  void get(nanobind::handle array, const Buffer& out, const std::vector<tailrace_extent>& extents);
 
   nanobind::object owner_;
   const tailrace_file file_;

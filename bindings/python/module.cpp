@@ -196,9 +196,10 @@ nb::class_<Client> define_client(nb::module_& module) {
            "(BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; values\n"
            "written through it after commit may reach the file of this block, and no other. A child of\n"
            "os.fork() has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the\n"
-           "iteration.")
+           "iteration. If it raises an error with `earlier` true, the array is the error's `array`.")
       .def("commit", &Client::commit, "variable"_a, "iteration"_a,
-           "Hands over the array that alloc returned. Returns False if the iteration was dropped.")
+           "Hands over the array that alloc returned. Returns False if the iteration was dropped. If it raises an\n"
+           "error with `earlier` false, the array is still yours.")
       .def("borrow", &Client::borrow, "variable"_a, "iteration"_a, "array"_a.none(), "fill_value"_a = nb::none(),
            nb::sig("def borrow(self, variable: str, iteration: int, array: typing.Any, fill_value: typing.Any = None)"
                    " -> Ticket"),
@@ -286,7 +287,7 @@ void define_changes(nb::class_<Client>& client) {
            "Sets parameters of the configuration, all at once: `set_parameters(n=12, first=30)`.\n\n"
            "The shapes that name them change for the blocks of later calls: an array may have another length\n"
            "in each iteration, even 0. Spacings and origins of grids may name real numbers. If the call fails,\n"
-           "nothing changes.")
+           "nothing changes; but integers are set before real numbers.")
       .def("enable", &Client::enable, "variable"_a, "on"_a = true,
            "Switches a variable on or off. Blocks of a variable that is off are accepted and not written.");
 }

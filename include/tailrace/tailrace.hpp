@@ -92,6 +92,7 @@ struct Failure {
   uint64_t more = 0;
   std::string operation, file, variable, message;
   tailrace_ticket ticket{};
+  void* memory = nullptr;
   std::vector<Failure> others;
 };
 
@@ -158,8 +159,11 @@ class Error : public std::exception {
   bool earlier() const noexcept { return failure_->earlier; }
   /// Further failures that no call has reported yet.
   uint64_t more() const noexcept { return failure_->more; }
-  /// If borrow() threw with earlier() true: the ticket of the block, which is lent all the same. Otherwise zeroed.
+  /// If borrow() or iflush() threw with earlier() true: the ticket that it would have returned. Otherwise zeroed.
   tailrace_ticket ticket() const noexcept { return failure_->ticket; }
+  /// If alloc() threw with earlier() true: the memory of the block, as long as it would have returned. Otherwise
+  /// null.
+  void* memory() const noexcept { return failure_->memory; }
   /// If Client::close() threw: the other unreported failures, oldest first. Otherwise empty.
   std::vector<Error> others() const { return {failure_->others.begin(), failure_->others.end()}; }
 
@@ -460,7 +464,13 @@ class Client {
     const tailrace_variable_info info = describe(variable);
     detail::check(handle_, tailrace_expect(handle_, variable.c_str(), type_of<T>(), info.rank, info.shape));
     void* data = nullptr;
-    if (!detail::accepted(handle_, tailrace_alloc(handle_, variable.c_str(), iteration, &data))) return {};
+    const tailrace_status status = tailrace_alloc(handle_, variable.c_str(), iteration, &data);
+    if (status == TAILRACE_DROPPED) return {};
+    if (status != TAILRACE_OK) {
+      detail::Failure failure = detail::last_failure(handle_, status);
+      failure.memory = data;
+      throw Error(std::move(failure));
+    }
     return {static_cast<T*>(data), static_cast<size_t>(info.bytes / sizeof(T))};
   }
 
@@ -519,9 +529,19 @@ class Client {
   /// Integers are set together, and then real numbers together.
   void set_parameters(const Parameters& parameters) {
     const detail::CParameters c(parameters);
-    if (!c.wholes.empty()) detail::check(handle_, tailrace_set_parameters(handle_, c.wholes.data(), c.wholes.size()));
-    if (c.reals.empty()) return;
-    detail::check(handle_, tailrace_set_real_parameters(handle_, c.reals.data(), c.reals.size()));
+    std::optional<detail::Failure> earlier;  // that the first call reports; the second one is made all the same
+    const auto set = [&](tailrace_status status) {
+      if (status == TAILRACE_OK) return;
+      detail::Failure failure = detail::last_failure(handle_, status);
+      if (status != TAILRACE_EARLIER_FAILURE) {
+        if (earlier) failure.others.push_back(*earlier);
+        throw Error(std::move(failure));
+      }
+      if (!earlier) earlier = std::move(failure);
+    };
+    if (!c.wholes.empty()) set(tailrace_set_parameters(handle_, c.wholes.data(), c.wholes.size()));
+    if (!c.reals.empty()) set(tailrace_set_real_parameters(handle_, c.reals.data(), c.reals.size()));
+    if (earlier) throw Error(std::move(*earlier));
   }
 
   /// Switches a variable on or off. Blocks of a variable that is off are accepted and not written; borrow() returns
@@ -536,8 +556,11 @@ class Client {
   /// Does the same without waiting: the ticket ends when everything handed over before has ended.
   [[nodiscard]] Ticket iflush() {
     tailrace_ticket ticket{};
-    detail::check(handle_, tailrace_iflush(handle_, &ticket));
-    return Ticket(ticket);
+    const tailrace_status status = tailrace_iflush(handle_, &ticket);
+    if (status == TAILRACE_OK) return Ticket(ticket);
+    detail::Failure failure = detail::last_failure(handle_, status);
+    failure.ticket = ticket;
+    throw Error(std::move(failure));
   }
 
   /// Reads one block that this client wrote into `data`, and waits for it. Sees every earlier write.

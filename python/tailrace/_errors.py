@@ -20,7 +20,9 @@ class Error(Exception):
     - ``others``: these failures, each an ``Error``, if ``close`` (or leaving the ``with`` block) raised this; else
       empty;
     - ``ticket``: if ``borrow`` raised this with ``earlier`` true, the ticket of the array that it lent all the same;
-      else ``None``.
+      else ``None``;
+    - ``array``: if ``alloc`` or a read raised this with ``earlier`` true, the array that it would have returned; else
+      ``None``.
     """
 
     status: str
@@ -34,6 +36,7 @@ class Error(Exception):
     more: int
     others: tuple[Error, ...]
     ticket: Any
+    array: Any
 
     _PARTS = ("status", "code", "operation", "file", "variable", "iteration", "errno", "earlier", "more",
               "others")
@@ -41,7 +44,7 @@ class Error(Exception):
     def __init__(self, message: str, *, status: str = "", code: int = 0, operation: str = "", file: str = "",
                  variable: str = "", iteration: int | None = None, errno: int | None = None,
                  earlier: bool = False, more: int = 0, others: tuple[Error, ...] = (),
-                 ticket: Any = None) -> None:
+                 ticket: Any = None, array: Any = None) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
@@ -57,13 +60,14 @@ class Error(Exception):
         self.more = more
         self.others = others
         self.ticket = ticket
+        self.array = array
 
     def __str__(self) -> str:
         # Not those of KeyError and OSError, which quote or rearrange it.
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Pickle carries exceptions between processes, but cannot carry a ticket.
+        # Pickle carries exceptions between processes, but can carry neither a ticket nor tailrace's memory.
         return (_rebuild, (type(self), str(self), {part: getattr(self, part) for part in self._PARTS}))
 
 

@@ -193,12 +193,13 @@ class Client:
         (BUDGET_HELD). A view that you made before commit (a slice, a memoryview) stays writable; values
         written through it after commit may reach the file of this block, and no other. A child of
         os.fork() has none of this memory. Raises tailrace.Dropped if `when_full: drop` has dropped the
-        iteration.
+        iteration. If it raises an error with `earlier` true, the array is the error's `array`.
         """
 
     def commit(self, variable: str, iteration: int) -> bool:
         """
-        Hands over the array that alloc returned. Returns False if the iteration was dropped.
+        Hands over the array that alloc returned. Returns False if the iteration was dropped. If it raises an
+        error with `earlier` false, the array is still yours.
         """
 
     def borrow(self, variable: str, iteration: int, array: Any, fill_value: Any = None) -> Ticket:
@@ -320,7 +321,7 @@ class Client:
 
         The shapes that name them change for the blocks of later calls: an array may have another length
         in each iteration, even 0. Spacings and origins of grids may name real numbers. If the call fails,
-        nothing changes.
+        nothing changes; but integers are set before real numbers.
         """
 
     def enable(self, variable: str, on: bool = True) -> None:

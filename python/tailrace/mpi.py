@@ -49,7 +49,8 @@ def split(comm: Any, config: str | os.PathLike[str] | Mapping[str, Any] | None =
     ``path``, ``parameters`` and the keywords are as in ``open``, on all ranks: the servers need them, too; ``logger``
     is the clients' alone. ``cores`` is ``place.cores`` of the configuration,
     ``program`` the path of tailrace-core, if it is not where it is searched. A server to which no client comes ends
-    after ``wait`` seconds. Raises ValueError, on all ranks, if a node would have no rank left to compute.
+    after ``wait`` seconds. Raises, on all ranks, ValueError if a node would have no rank left to compute, and OSError
+    if the system refuses a server what it needs.
     """
     from mpi4py import MPI
 
@@ -66,18 +67,37 @@ def split(comm: Any, config: str | os.PathLike[str] | Mapping[str, Any] | None =
         nodes = ranks.count_nodes(comm, node)
         servers = comm.allreduce(1 if serves else 0)
         computing = comm.Split(MPI.UNDEFINED if serves else 0, comm.Get_rank())
-        server = None
+        known = ranks.Where(size=comm.Get_size() - servers, local_size=computing_here, nodes=nodes)
+        given = {**known.parameters(), **(parameters or {})}
+        server, failure = None, None
         if serves:
-            known = ranks.Where(size=comm.Get_size() - servers, local_size=computing_here, nodes=nodes)
-            with tempfile.TemporaryDirectory() as folder:
-                command = _command(_file(file, made, folder), local_rank - computing_here, path, program, wait)
-                server = _start(command, {**known.parameters(), **(parameters or {})})
-        node.Barrier()  # the node's servers are ready
+            try:
+                with tempfile.TemporaryDirectory() as folder:
+                    command = _command(_file(file, made, folder), local_rank - computing_here, path, program, wait)
+                    server = _start(command, given)
+            except OSError as error:
+                failure = error
+        # All ranks learn that a server cannot be started. The servers of all nodes are ready after that.
+        failures = comm.allgather(None if failure is None else f"rank {comm.Get_rank()}: {failure}")
     finally:
         node.Free()
+    if told := [one for one in failures if one is not None]:
+        _give_up(server, computing)
+        raise failure or OSError(f"tailrace.mpi.split: {told[0]}")
     if server is not None:
         _report(server.wait())
     return computing
+
+
+def _give_up(server: subprocess.Popen[bytes] | None, computing: Any) -> None:
+    """Ends what this rank has started."""
+    from mpi4py import MPI
+
+    if server is not None:
+        server.terminate()
+        server.wait()
+    if computing != MPI.COMM_NULL:
+        computing.Free()
 
 
 def _settings(keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -207,6 +207,41 @@ TEST_F(CppBinding, ClosingTellsWhatNobodyHasAskedFor) {
   EXPECT_EQ(error.iteration(), 2);
 }
 
+// The call that tells the failure of an earlier block has been carried out: what it returns is in the error.
+TEST_F(CppBinding, WhatACallReturnsIsNotLost) {
+  tailrace::Options with_reals = options();
+  with_reals.parameters.push_back({"half", 0.5});
+  for (const int verb : {0, 1, 2}) {
+    tailrace::Client out = tailrace::open("cpp.yaml", verb, with_reals);
+    fs::create_directory(directory_ / ("cpp_c" + std::to_string(verb) + "_000000.h5.part"));
+    out.write("height", 0, plane_);
+    try {
+      out.end_iteration(0);
+    } catch (const tailrace::Error&) {  // of the block; that of the file is still to come
+    }
+    while (out.stats().failures < 2) std::this_thread::yield();
+    const tailrace::Error error = error_of([&] {
+      if (verb == 0) (void)out.alloc<float>("depth", 1);
+      if (verb == 1) (void)out.iflush();
+      if (verb == 2) out.set_parameters({{"ny", 2}, {"half", 0.25}});
+    });
+    EXPECT_TRUE(error.earlier()) << verb << error.what();
+    EXPECT_EQ(error.memory() != nullptr, verb == 0);
+    EXPECT_EQ(error.ticket().client != nullptr, verb == 1);
+    while (out.stats().failures_unseen > 0) error_of([&] { out.flush(); });
+    if (verb == 0) {
+      EXPECT_EQ(error.memory(), out.alloc<float>("depth", 1).data());
+      EXPECT_TRUE(out.commit("depth", 1));
+    }
+    if (verb == 1) tailrace::Ticket(error.ticket()).wait();
+    if (verb == 2) {
+      EXPECT_TRUE(out.write("depth", 1, std::vector<float>(12)));
+    }
+    out.end_iteration(1);
+    out.close();
+  }
+}
+
 TEST_F(CppBinding, ClosingHasTheOtherCausesToo) {
   tailrace::Client out = tailrace::open("cpp.yaml", 0, options());
   for (const int iteration : {2, 3, 4}) out.write("height", iteration, plane_);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import random
 from collections.abc import Iterator
 
@@ -148,3 +149,14 @@ class _Maker:
 def make(seed: int) -> Case:
     """Makes the case of a seed."""
     return _Maker(seed).make()
+
+
+def check_files(case: Case, directory: pathlib.Path, seed: int) -> None:
+    """Compares every value of every file of the directory with the model."""
+    assert sorted(file.name for file in directory.glob("*.h5*")) == sorted(case.files), seed
+    for name, datasets in case.files.items():
+        found = runs.contents(directory / name)
+        assert sorted(found) == sorted(datasets), (seed, name)
+        for path, values in datasets.items():
+            assert found[path].dtype == values.dtype, (seed, name, path)
+            np.testing.assert_array_equal(found[path], values, err_msg=f"seed {seed}: {name} {path}")

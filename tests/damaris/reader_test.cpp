@@ -81,6 +81,27 @@ TEST(Reader, WarnsOfNamesWithoutEffect) {
   EXPECT_PRED2(contains, warnings[4], (Parts{"<visit>"}));
 }
 
+TEST(Reader, RefusesOnlyWhatIsToBeStoredOfTexts) {
+  const std::string text = description(
+      "<layout name=\"l\" type=\"string\" dimensions=\"12\"/><layout name=\"m\" type=\"label\" dimensions=\"1\"/>\n"
+      "<variable name=\"free\" layout=\"l\"/><variable name=\"off\" layout=\"l\" store=\"s\" enabled=\"false\"/>"
+      "<variable name=\"null\" layout=\"m\" store=\"n\"/>\n"
+      "<variable name=\"stored\" layout=\"m\" store=\"s\"/>\n<variable name=\"seen\" layout=\"l\" script=\"p\"/>",
+      "<storage><store name=\"s\" type=\"HDF5\"/><store name=\"n\" type=\"null\"/></storage>"
+      "<scripts><pyscript name=\"p\" file=\"p.py\"/></scripts>");
+  const Model model = read(text);
+  ASSERT_EQ(model.variables.size(), 5U);
+  for (const Variable& one : model.variables) {
+    EXPECT_EQ(one.refused, one.name == "stored" || one.name == "seen") << one.name;
+  }
+  EXPECT_EQ(model.variables[3].store, std::nullopt);
+  EXPECT_EQ(model.variables[4].script, "");
+  const std::vector<std::string> warnings = warnings_of(text);
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_PRED2(contains, warnings[0], (Parts{"<variable name='stored'>", "its blocks are refused"}));
+  EXPECT_PRED2(contains, warnings[1], (Parts{"<variable name='seen'>"}));
+}
+
 TEST(Reader, SaysWhereWhatWasFoundAndExpected) {
   EXPECT_PRED2(
       contains, error_of(description(kParameters + "<layout name=\"l\" type=\"flaot\" dimensions=\"W\"/>")),

@@ -1,14 +1,16 @@
 /* A program for Damaris that carries out the calls of a script, one a line; each client has its own:
  * DIR/calls.<rank>. It writes the code of each call to DIR/codes.<rank>. Arrays count up from a first value: first,
- * first + 1, … Each rank makes a file DIR/ended.<rank among all> after damaris_finalize. */
+ * first + 1, … A call that begins with `retry` is made again while the channel refuses it. Each rank makes a file
+ * DIR/ended.<rank among all> after damaris_finalize. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "Damaris.h"
 
-enum { MOST_ALLOCATED = 64 };
+enum { MOST_ALLOCATED = 64, MOST_RETRIES = 50 };
 
 typedef struct {
   char variable[256];
@@ -48,6 +50,20 @@ static int write_array(const char* variable, int block, char type, long count, l
   const int code = block == 0 ? damaris_write(variable, data) : damaris_write_block(variable, block, data);
   memset(data, 0x5a, size_of(type) * (size_t)count); /* the call has copied it */
   free(data);
+  return code;
+}
+
+/* Writes an array behind which there is no memory. */
+static int write_at_edge(const char* variable, int block, char type, long count, long first) {
+  const size_t hole = (size_t)64 << 20; /* so large that the next mapping of others does not end at the array */
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t bytes = size_of(type) * (size_t)count;
+  const size_t whole = (bytes + page - 1) / page * page;
+  char* memory = mmap(NULL, whole + hole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || munmap(memory + whole, hole) != 0) return -1;
+  fill(memory + whole - bytes, type, count, first);
+  const int code = damaris_write_block(variable, block, memory + whole - bytes);
+  munmap(memory, whole);
   return code;
 }
 
@@ -105,6 +121,15 @@ static int carry_out(const char* line, MPI_Comm comm) {
   int block = 0, iteration = 0;
   long count = 0, first = 0;
   sscanf(line, "%31s", verb);
+  if (strcmp(verb, "retry") == 0) {
+    int code = DAMARIS_CHANNEL_ERROR;
+    for (int i = 0; i < MOST_RETRIES && code == DAMARIS_CHANNEL_ERROR; ++i) {
+      code = carry_out(line + strlen("retry "), comm);
+    }
+    return code;
+  }
+  if (strcmp(verb, "edge") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)
+    return write_at_edge(name, block, type, count, first);
   if (strcmp(verb, "write") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)
     return write_array(name, block, type, count, first);
   if (strcmp(verb, "alloc") == 0 && sscanf(line, "%*s %255s %d %c %ld %ld", name, &block, &type, &count, &first) == 5)

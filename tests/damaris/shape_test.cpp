@@ -20,6 +20,7 @@ TEST(BlockShape, CutsGhostsInEachDimension) {
   const BlockShape block =
       shape("<layout name=\"l\" type=\"int\" dimensions=\"4,5,3\" global=\"8,8,8\" ghosts=\"1:2,0:1,1:0\"/>");
   EXPECT_EQ(block.inner, (std::vector<uint64_t>{1, 4, 2}));
+  EXPECT_EQ(block.inside_in_memory(), std::make_pair(uint64_t{16}, uint64_t{27}));
   std::vector<int> from(4 * 5 * 3);
   std::iota(from.begin(), from.end(), 0);
   std::vector<int> to(block.elements_inside());
@@ -30,6 +31,7 @@ TEST(BlockShape, CutsGhostsInEachDimension) {
 TEST(BlockShape, MayBeEmpty) {
   const BlockShape block = shape("<layout name=\"l\" type=\"int\" dimensions=\"n,2\" ghosts=\"0,0\"/>");
   EXPECT_EQ(block.elements_in_memory(), 0U);
+  EXPECT_EQ(block.inside_in_memory(), std::make_pair(uint64_t{0}, uint64_t{0}));
   copy_inside(block, sizeof(int), nullptr, nullptr);
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -134,3 +135,47 @@ def test_a_client_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     found = runs.contents(tmp_path / "out" / "sim_It0_Pr0.h5")
     for rank in range(2):
         np.testing.assert_array_equal(found[f"t/P{rank}"], runs.counting((100000,), rank + 1, "float64"))
+
+
+TEXTS = """\
+    <layout name="names" type="string" dimensions="12"/><layout name="l" type="double" dimensions="4"/>
+    <variable name="labels" layout="names"/><variable name="stored" layout="names" store="store"/>
+    <variable name="t" layout="l" store="store"/>"""
+
+
+def test_texts(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """Nothing is read of texts that are not stored. Those that were to be stored are refused by their calls alone."""
+    lines = ["write labels 0 c 5 65", "write stored 0 c 5 65", "alloc labels 0 c 0 0", "write t 0 d 4 1", "end"]
+    run = runs.replay(mpi, tmp_path, runs.xml(TEXTS), [lines])
+    refused = runs.ALLOCATION_ERROR
+    assert run.codes == [[0, refused, refused, 0, 0, 0]], run.output
+    assert "sim.xml:12: <variable name='stored'>: its layout has texts" in run.output
+    assert "found a block of 'stored', whose layout 'names' has texts of unknown lengths" in run.output
+    assert list(runs.contents(tmp_path / "out" / "sim_It0_Pr0.h5")) == ["t/P0"]
+
+
+SHORT = """\
+    <parameter name="size" type="int" value="2"/>
+    <layout name="cells" type="int" dimensions="4096/size+1,2" ghosts="0:1,0:0"/>
+    <layout name="list" type="double" dimensions="4096/size"/>
+    <variable name="a" layout="cells" store="store"/><variable name="b" layout="list" store="store"/>
+    <variable name="unstored" layout="list"/>"""
+
+
+def test_an_array_that_is_shorter_than_its_layout(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """If memory ends before the layout does, the call says how much it expected, and the program goes on. A ghost at
+    the end is not read."""
+    lines = ["edge a 0 i 4096 1", "edge a 0 i 4094 1", "edge b 0 d 2048 2", "edge b 0 d 10 3", "edge unstored 0 d 1 1",
+             "end", "set size i 4", "edge b 0 d 1024 4", "end"]
+    run = runs.replay(mpi, tmp_path, runs.xml(SHORT), [lines])
+    wrong = runs.INVALID_DIMENSIONS
+    assert run.codes == [[0, wrong, 0, wrong, 0, 0, 0, 0, 0, 0]], run.output
+    assert re.search(r"'a': expected an array of 2049 x 2 elements, 16392 bytes, as the layout 'cells' has with the "
+                     r"present parameters; found memory that can be read from 0x\w+ to 0x\w+ only, 16376 bytes",
+                     run.output), run.output
+    assert "only, 80 bytes" in run.output
+    found = runs.contents(tmp_path / "out" / "sim_It0_Pr0.h5")
+    np.testing.assert_array_equal(found["a/P0"], runs.counting((2048, 2), 1, "int32"))
+    np.testing.assert_array_equal(found["b/P0"], runs.counting((2048,), 2, "float64"))
+    np.testing.assert_array_equal(runs.contents(tmp_path / "out" / "sim_It1_Pr0.h5")["b/P0"],
+                                  runs.counting((1024,), 4, "float64"))

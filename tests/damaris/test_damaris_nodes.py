@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -158,8 +159,57 @@ def test_a_client_that_dies(mpi: mpis.Mpi, tmp_path: pathlib.Path, cores: int, a
         np.testing.assert_array_equal(found["fields/t/P0"], runs.counting((6, 5), 500 * step, "float64"))
 
 
-def _wait_for(*files: pathlib.Path) -> None:
+def test_events_after_a_death(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """Two nodes, each with two clients and a dedicated core. One client dies: the others' calls and events go on, and
+    events that wait for all clients wait for the living ones."""
+    (tmp_path / "out").mkdir()
+    library = runs.PROGRAMS / "libdamaris_events.so"
+    events = (("group", "all_of_a_server"), ("bcast", "on_each_server"), ("global", "when_all_have"))
+    actions = "".join(f'<event name="{name}" action="{action}" library="{library}" scope="{name}"/>'
+                      for name, action in events)
+    (tmp_path / "sim.xml").write_text(runs.xml(test_damaris.FIELD, actions=actions))
+    signals = [f"signal {name}" for name, _ in events]
+    calls = [["set size i 2", "write fields/t 0 d 30 0", *signals, "end",
+              *(["wait out/sim_It0_Pr0.h5", "wait out/sim_It0_Pr1.h5", "wait seen", "die"] if client == 1 else
+                [*signals, f"wait go.{client}", "write fields/t 0 d 30 1", "end",
+                 "write fields/t 0 d 30 2", *signals, "end"])] for client in range(4)]
+    for client, lines in enumerate(calls):
+        (tmp_path / f"calls.{client}").write_text("".join(line + "\n" for line in lines))
+    options, shell = GO_ON[mpi.name]
+    launcher, *rest = mpi.start(6, *shell, runs.PROGRAMS / f"damaris_replay_{mpi.name}", "sim.xml", ".")
+    environment = {**_environment(3, tmp_path), "REPLAY_EVENTS": str(tmp_path / "events")}
+
+    def ran(action: str) -> list[int]:
+        lines = [line.split() for line in (tmp_path / "events").read_text().split("\n")[:-1]]
+        return sorted(int(line[3]) for line in lines if line[0] == action)
+
+    with (tmp_path / "output").open("w") as output, subprocess.Popen(
+            [launcher, *options, *rest], cwd=tmp_path, stdout=output, stderr=output, env=environment):
+        try:
+            _wait_for(tmp_path / "events")
+            (tmp_path / "seen").touch()
+            _wait_until(lambda: ran("when_all_have") == [0, 0, 1, 1])  # the second time without the dead one
+            for client in (0, 2, 3):
+                (tmp_path / f"go.{client}").touch()
+            _wait_for(*(tmp_path / f"ended.{rank}" for rank in range(6) if rank != 1))
+        finally:
+            _kill(tmp_path, "")
+    assert not (tmp_path / "ended.1").exists()
+    for client in (0, 2, 3):
+        assert (tmp_path / f"codes.{client}").read_text().split() == ["0"] * 18, (tmp_path / "output").read_text()
+    assert ran("all_of_a_server") == ran("when_all_have") == [0, 0, 1, 1, 2, 2]
+    assert ran("on_each_server") == [*[0] * 8, *[1] * 6, *[2] * 6]
+    for step in range(3):
+        found = runs.contents(tmp_path / "out" / f"sim_It{step}_Pr0.h5")
+        assert sorted(found) == [f"fields/t/P{client}" for client in ([0, 1] if step == 0 else [0])]
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
     limit = time.monotonic() + 60
-    while not all(file.exists() for file in files):
-        assert time.monotonic() < limit, [file.name for file in files if not file.exists()]
+    while not condition():
+        assert time.monotonic() < limit
         os.sched_yield()
+
+
+def _wait_for(*files: pathlib.Path) -> None:
+    _wait_until(lambda: all(file.exists() for file in files))

@@ -27,17 +27,40 @@ def test_a_program_that_starts_twice(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> N
         np.testing.assert_array_equal(found["t/P1"], np.full(4, step, "float32"))
 
 
-@pytest.mark.parametrize("mode", ["FilePerCore", "Collective"])
-def test_a_program_in_fortran(mpi: mpis.Mpi, tmp_path: pathlib.Path, mode: str) -> None:
-    """Dimensions in Fortran's order: the files have C's."""
+def _compile(mpi: mpis.Mpi, source: str, directory: pathlib.Path) -> None:
+    """Compiles a Fortran program, to its name without the end."""
     compiler = shutil.which(mpi.cc.replace("mpicc", "mpif90"))
     if compiler is None:
         pytest.skip(f"{mpi.name} has no Fortran compiler here")
     library = runs.REPOSITORY / "build" / "release" / "bindings" / "damaris" / mpi.name
     sources = [runs.REPOSITORY / "bindings" / "damaris" / "include" / "damaris.f90",
-               runs.REPOSITORY / "tests" / "damaris" / "columns.f90"]
-    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", *sources, "-o", "columns", f"-L{library}",
-                    "-ldamaris", f"-Wl,-rpath,{library}"], cwd=tmp_path, check=True)
+               runs.REPOSITORY / "tests" / "damaris" / source]
+    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", *sources, "-o", pathlib.Path(source).stem,
+                    f"-L{library}", "-ldamaris", f"-Wl,-rpath,{library}"], cwd=directory, check=True)
+
+
+def test_long_names_in_fortran(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
+    """Each text that a function takes, with 300 letters, the path of the description among them."""
+    _compile(mpi, "long_names.f90", tmp_path)
+    data = f"""\
+    <parameter name="{"p" * 300}" type="int" value="3"/><layout name="l" type="double" dimensions="{"p" * 300}"/>
+    <variable name="{"v" * 300}" layout="l" store="store"/>"""
+    action = f'<event name="{"e" * 300}" action="one" library="{runs.PROGRAMS / "libdamaris_events.so"}"/>'
+    (tmp_path / "sim.xml").write_text(runs.xml(data, actions=action))
+    done = subprocess.run(mpi.start(2, tmp_path / "long_names", "./" * 150 + "sim.xml"), cwd=tmp_path,
+                          capture_output=True, text=True, timeout=120, check=False,
+                          env={**os.environ, "REPLAY_EVENTS": str(tmp_path / "events")})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "events").read_text().split()[:2] == ["one", "e" * 300]
+    for step in range(5):
+        found = runs.contents(tmp_path / "out" / f"sim_It{step}_Pr0.h5")
+        np.testing.assert_array_equal(found["v" * 300 + "/P0"], np.arange(1.0, 5))
+
+
+@pytest.mark.parametrize("mode", ["FilePerCore", "Collective"])
+def test_a_program_in_fortran(mpi: mpis.Mpi, tmp_path: pathlib.Path, mode: str) -> None:
+    """Dimensions in Fortran's order: the files have C's."""
+    _compile(mpi, "columns.f90", tmp_path)
     data = """\
     <parameter name="width" type="int" value="6"/><parameter name="clients" type="int" value="1"/>
     <layout name="l" language="fortran" type="real" dimensions="4,width/clients" global="4,width"/>

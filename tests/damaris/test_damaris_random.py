@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import pathlib
 
-import numpy as np
 import pytest
 import random_programs
 import replay_runs as runs
@@ -24,13 +23,7 @@ def check(mpi: mpis.Mpi, directory: pathlib.Path, seed: int) -> None:
     run = runs.replay(mpi, directory, case.xml, case.calls, cores=case.cores, environment=environment)
     assert all(code in case.codes for codes in run.codes for code in codes), (seed, run.output)
     assert [len(codes) for codes in run.codes] == [len(calls) + 1 for calls in case.calls], (seed, run.output)
-    assert sorted(file.name for file in (directory / "out").glob("*.h5*")) == sorted(case.files), seed
-    for name, datasets in case.files.items():
-        found = runs.contents(directory / "out" / name)
-        assert sorted(found) == sorted(datasets), (seed, name)
-        for path, values in datasets.items():
-            assert found[path].dtype == values.dtype, (seed, name, path)
-            np.testing.assert_array_equal(found[path], values, err_msg=f"seed {seed}: {name} {path}")
+    random_programs.check_files(case, directory / "out", seed)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -17,7 +17,7 @@ def measured(tmp_path_factory):
     """Returns a case that was run, and its trace."""
     folder = tmp_path_factory.mktemp("measured") / "in/case"
     cases.prepare(cases.PITZ_DAILY, folder)
-    trace = folder.parents[1] / "run.json"
+    trace = folder.parents[1] / "it's a run of 100%.json"
     variables = run_command.openfoam_variables(None, "thread", None, {}, True, trace=trace)
     cases.must(cases.solve(cases.PITZ_DAILY), folder, variables)
     return folder, trace
@@ -40,7 +40,7 @@ def test_the_trace_is_drawn(measured, tmp_path, capsys):
     _, trace = measured
     assert cli.main(["plot", str(trace), "--out", str(tmp_path)]) == 0
     assert cli.main(["report", str(trace), "--out", str(tmp_path)]) == 0
-    assert (tmp_path / "run_timeline.png").is_file() and "UMean" in (tmp_path / "report.html").read_text()
+    assert (tmp_path / f"{trace.stem}_timeline.png").is_file() and "UMean" in (tmp_path / "report.html").read_text()
 
 
 def test_the_trace_predicts(measured, capsys):

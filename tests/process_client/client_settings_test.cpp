@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "process_client/words.hpp"
+
 namespace tailrace::process {
 namespace {
 
@@ -29,6 +34,31 @@ TEST(ClientSettings, WrongValuesAreRefusedAndOtherWordsLeftToTheDoor) {
   }
   for (const char* word : {"smallest=1", "summary=1", "", "="}) {
     EXPECT_EQ(read_word(word, settings), std::nullopt) << word;
+  }
+}
+
+TEST(ClientSettings, PathsKeepTheirLetters) {
+  ClientSettings settings;
+  EXPECT_EQ(read_word("forward=one:1,[::1]:2", settings), std::optional(true));
+  EXPECT_EQ(read_word("key=/a b/it's \"q\"\\\n", settings), std::optional(true));
+  EXPECT_NE(settings.configuration("io").find(
+                "forward: {servers: [\"one:1\", \"[::1]:2\"], key: \"/a b/it's \\\"q\\\"\\\\\\x0a\"}\n"),
+            std::string::npos)
+      << settings.configuration("io");
+}
+
+TEST(Words, AreDividedAtBlanksAndDecoded) {
+  std::vector<std::string> words;
+  EXPECT_EQ(split_words("  place=core\tkey=/a%20b/%27%22%25%0A  summary ", words), "");
+  EXPECT_EQ(words, (std::vector<std::string>{"place=core", "key=/a b/'\"%\n", "summary"}));
+}
+
+TEST(Words, ThatAreQuotedWronglyAreNamed) {
+  for (const char* wrong : {"key=%", "key=100%", "key=%2", "key=%zz", "key=%0x", "key=%-1", "key=%00", "%"}) {
+    std::vector<std::string> words;
+    EXPECT_EQ(
+        split_words(std::string("summary ") + wrong, words).find("found '" + std::string(wrong) + "', expected"), 0U)
+        << wrong;
   }
 }
 

@@ -116,6 +116,26 @@ assert np.array_equal(got, part)
 file.Close()
 """
 
+#: The last rank, one of two servers, gets no temporary folder; then no rank does.
+REFUSED = """
+import tempfile
+from mpi4py import MPI
+import tailrace.mpi
+comm = MPI.COMM_WORLD
+made = {"tailrace": 1, "name": "sim", "place": {"kind": "core", "cores": 2}, "storage": {"path": "out"},
+        "memory": {"budget": "4 MiB"}, "layouts": {"l": {"type": "float64", "shape": [2, 3]}},
+        "variables": {"a": {"layout": "l"}}}
+for last in (True, False):
+    tempfile.tempdir = "/no/such/folder" if comm.rank == comm.size - 1 or not last else None
+    try:
+        tailrace.mpi.split(comm, made, cores=2)
+    except OSError as error:
+        assert "/no/such/folder" in str(error), error
+        assert ("rank 3: " in str(error)) == (last and comm.rank < 3), error
+    else:
+        raise AssertionError("split has returned")
+"""
+
 
 def with_common_name(folder):
     """Returns a search path for libraries on which MPICH has its common name."""
@@ -184,3 +204,7 @@ def test_no_file_of_mpiio_is_used(mpi, tmp_path):
     if not library.is_file():
         pytest.skip(f"there is no {library.name}")
     run(mpi, 2, "from mpi4py import MPI; assert MPI.COMM_WORLD.allreduce(1) == 2", tmp_path, LD_PRELOAD=str(library))
+
+
+def test_no_rank_waits_for_a_server_that_cannot_be_started(mpi, tmp_path):
+    run(mpi, 4, REFUSED, tmp_path)

@@ -1,10 +1,12 @@
 """`tailrace run`: the environment that it sets, and the errors that it reports instead of letting a program crash."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
+from conftest import REPOSITORY
 from hdf5.carried import as_nobody_special, execute, python, without
 from tailrace import cli
 from tailrace.cli import run as run_command
@@ -96,10 +98,26 @@ def test_a_configuration_that_may_not_be_read(tmp_path):
     assert done.returncode == 1 and done.stderr == "tailrace: open 'secret.yaml': Permission denied\n"
 
 
-def test_a_configuration_whose_name_has_a_space(refused, tmp_path):
-    (tmp_path / "a b.yaml").write_text(CONFIG.replace("PLACE", "thread"))
-    code, message = refused("--config", "a b.yaml")
-    assert code == 2 and "a b.yaml', which HDF5 would take for its end" in message
+ODD = "a b's \"100%\" ü.yaml"  # a name of a file
+
+
+def test_a_configuration_whose_name_has_blanks_and_quotes(run, tmp_path):
+    (tmp_path / ODD).write_text(CONFIG.replace("PLACE", "thread"))
+    code, _, message = run("--config", ODD, "--summary", "--", sys.executable, "-c", WRITES, "a.h5")
+    assert code == 0 and f"1 writes of HDF5 data, 0.8 MiB, carried ({tmp_path / ODD})" in message, message
+
+
+def test_a_key_whose_name_has_blanks_and_quotes(run, tmp_path):
+    """The message of a client that cannot read its key has the whole name."""
+    code, _, message = run("--forward", "localhost:1", "--key", ODD, "--", sys.executable, "-c", WRITES, "a.h5")
+    assert code == 0 and str(tmp_path / ODD) in message, message
+
+
+def test_words_are_quoted_alike(tmp_path):
+    key, trace = tmp_path / "k e'y", tmp_path / "t,r=a%20ce"
+    words = run_command.openfoam_variables(None, None, None, {}, False, ["one:1", "[::1]:2"], key, trace)
+    assert words["TAILRACE_OPENFOAM"].split(" ") == [
+        "forward=one:1,[::1]:2", f"key={tmp_path}/k%20e%27y", f"trace={tmp_path}/t,r=a%2520ce"]
 
 
 def test_options_beside_a_configuration(refused, tmp_path):
@@ -192,3 +210,67 @@ def test_a_budget_of_more_than_there_is_leaves_writing_to_hdf5(run, tmp_path):
     code, _, message = run("--budget", "100TiB", "--", sys.executable, "-c", WRITES, "a.h5")
     assert code == 0 and "HDF5 writes its data itself" in message and "104857600 MiB" in message
     assert python("import h5py, sys; print(h5py.File(sys.argv[1])['x'][-1])", tmp_path / "a.h5") == "99999.0\n"
+
+
+def test_a_program_finds_signals_and_variables_as_without_it(tmp_path):
+    """Python ignores two signals, and sets a variable where no locale is set."""
+    said = []
+    for before in ([], [sys.executable, "-m", "tailrace.cli", "run", "--"]):
+        program = [*before, "sh", "-c", "grep ^Sig /proc/self/status; env | grep -v ^HDF5_ | sort"]
+        said.append(execute(*program, env={"PATH": os.environ["PATH"]}, cwd=tmp_path).splitlines())
+    assert [line for line in said[0] if not line.startswith("_=")] == \
+        [line for line in said[1] if not line.startswith("_=")]
+
+
+def test_a_writer_without_a_reader_ends(run):
+    assert run("--", "sh", "-c", "yes | head -n1") == (0, "y\n", "")
+
+
+@pytest.fixture
+def odd_prefix(tmp_path):
+    """An installation in a folder with a blank and a quote: the package, and tailrace-run with its libraries."""
+    prefix = tmp_path / "it's here"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "lib/hdf5").mkdir(parents=True)
+    (prefix / "tailrace").symlink_to(run_command.PLUGINS.parent)
+    (prefix / "lib/hdf5/plugin").symlink_to(run_command.PLUGINS)
+    (prefix / "lib/tailrace").symlink_to(run_command.PRELOADED)
+    shutil.copy(REPOSITORY / "tools/tailrace-run", prefix / "bin")
+    return prefix
+
+
+def test_an_installation_below_a_folder_with_a_blank(odd_prefix, tmp_path):
+    (tmp_path / ODD).write_text(CONFIG.replace("PLACE", "thread"))
+    package = [sys.executable, "-m", "tailrace.cli", "run", "--summary", "--config", ODD]
+    for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "summary", f"config={ODD}"]]):
+        done = subprocess.run([*command, "--", sys.executable, "-c", WRITES, f"{number}.h5"], cwd=tmp_path,
+                              env={**without(tmp_path), "PYTHONPATH": str(odd_prefix)}, capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0 and "1 writes of HDF5 data, 0.8 MiB, carried" in done.stderr, done.stderr
+
+
+def test_a_library_is_preloaded_from_a_folder_with_a_blank(odd_prefix, tmp_path, mpi):
+    library = run_command.PRELOADED / f"libtailrace_mpiio_{mpi.name}.so"
+    program = REPOSITORY / f"build/release/tests/mpiio/mpiio_random_io_{mpi.name}"
+    if not library.is_file() or not program.is_file():
+        pytest.skip(f"the library for {mpi.name}, or the program for it, is not built")
+    package = [sys.executable, "-m", "tailrace.cli", "run", "--mpiio", "--summary"]
+    environment = {**os.environ, "PYTHONPATH": str(odd_prefix), "LD_LIBRARY_PATH": "/no/such/folder",
+                   "TAILRACE_RUNTIME_DIR": str(tmp_path / "run"), "OMPI_MCA_sharedfp": "^sm"}
+    for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "--mpiio", "summary"]]):
+        done = subprocess.run([*command, "--", *mpi.start(1, program, tmp_path / str(number), 1)], cwd=tmp_path,
+                              env=environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "writes of MPI-IO data" in done.stderr, done.stderr
+    told = subprocess.run([*package, "--print", "--", program], env=environment, capture_output=True, text=True,
+                          timeout=60).stdout
+    assert f"LD_PRELOAD={library.name}\n" in told
+    assert f"LD_LIBRARY_PATH='/no/such/folder:{odd_prefix}/tailrace/mpiio'".replace("it's", "it'\"'\"'s") in told
+
+
+@pytest.mark.parametrize("folder", ["a:b", "a b;c"])
+def test_a_folder_whose_name_no_variable_can_have(monkeypatch, capsys, tmp_path, folder):
+    (tmp_path / folder / "openfoam").mkdir(parents=True)
+    (tmp_path / folder / "openfoam/libtailraceFoamPreload.so").touch()
+    monkeypatch.setattr(run_command, "OPENFOAM", tmp_path / folder / "openfoam")
+    assert cli.main(["run", "--openfoam", "--print", "true"]) == 2
+    assert f"found a colon or semicolon in {tmp_path}/{folder}/openfoam" in capsys.readouterr().err

@@ -37,7 +37,7 @@ enum {
   DAMARIS_FINALIZE_ERROR,      /* data were lost, and no earlier call has said so */
   DAMARIS_CORE_IS_SERVER,      /* a call for clients, on a rank that is a server */
   DAMARIS_NO_SERVER,           /* no dedicated cores: each client writes itself */
-  DAMARIS_ALLOCATION_ERROR,    /* the block does not fit into the buffer, or may not be written again */
+  DAMARIS_ALLOCATION_ERROR,    /* the block does not fit into the buffer, may not be written again, or has texts */
   DAMARIS_CONFIG_ERROR,        /* the description does not allow this */
   DAMARIS_ARGUMENT_ERROR,      /* NULL, or a value out of range */
   DAMARIS_MPI_ERROR,           /* a call of MPI has failed */
@@ -50,7 +50,7 @@ enum {
   DAMARIS_UNDEFINED_PARAMETER, /* no such parameter */
   DAMARIS_UNDEFINED_VARIABLE,  /* no such variable */
   DAMARIS_INVALID_BLOCK,       /* the block's number is not below the number of domains */
-  DAMARIS_INVALID_DIMENSIONS,  /* parameters and position make no valid block */
+  DAMARIS_INVALID_DIMENSIONS,  /* parameters and position make no valid block, or one longer than the array */
   DAMARIS_BLOCK_NOT_FOUND,     /* no such block is allocated */
   DAMARIS_REACTOR_NOT_FOUND,   /* never returned */
   DAMARIS_BIND_ERROR,          /* the function of an event cannot be found, or not be bound */

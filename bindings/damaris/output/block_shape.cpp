@@ -33,6 +33,17 @@ void check_size(const std::vector<uint64_t>& extents) {
 uint64_t BlockShape::elements_in_memory() const { return product(memory); }
 uint64_t BlockShape::elements_inside() const { return product(inner); }
 
+std::pair<uint64_t, uint64_t> BlockShape::inside_in_memory() const {
+  if (elements_inside() == 0) return {0, 0};
+  uint64_t begin = 0;
+  uint64_t last = 0;
+  for (size_t axis = 0; axis < memory.size(); ++axis) {
+    begin = begin * memory[axis] + first[axis];
+    last = last * memory[axis] + first[axis] + inner[axis] - 1;
+  }
+  return {begin, last + 1};
+}
+
 BlockShape shape_of(const Layout& layout, const Expression::Lookup& lookup) {
   BlockShape shape;
   for (size_t axis = 0; axis < layout.dimensions.size(); ++axis) {

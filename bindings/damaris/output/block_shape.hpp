@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "damaris/xml/expression.hpp"
@@ -20,6 +21,8 @@ struct BlockShape {
   // Return numbers of elements.
   uint64_t elements_in_memory() const;
   uint64_t elements_inside() const;
+  // Returns the range of the elements in memory, from the first one that is no ghost to behind the last one.
+  std::pair<uint64_t, uint64_t> inside_in_memory() const;
 
   bool operator==(const BlockShape&) const = default;
 };

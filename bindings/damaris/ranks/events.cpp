@@ -48,12 +48,4 @@ int Events::run(size_t index, int32_t source, int32_t iteration) {
   return DAMARIS_OK;
 }
 
-bool EventCounts::add(size_t event, int32_t iteration, int32_t source, int clients) {
-  std::vector<int32_t>& sources = raised_[{event, iteration}];
-  if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
-  if (static_cast<int>(sources.size()) < clients) return false;
-  raised_.erase({event, iteration});
-  return true;
-}
-
 }  // namespace tailrace::damaris

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "damaris/include/Damaris.h"
@@ -35,16 +33,6 @@ class Events {
 
   std::vector<Event> events_;
   std::vector<signal_t> functions_;  // by event; nullptr: not looked for yet
-};
-
-// Counts who has raised events that need all clients.
-class EventCounts {
- public:
-  // Returns true if this was the last of `clients` clients that had to raise the event in this iteration.
-  bool add(size_t event, int32_t iteration, int32_t source, int clients);
-
- private:
-  std::map<std::pair<size_t, int32_t>, std::vector<int32_t>> raised_;  // sources
 };
 
 }  // namespace tailrace::damaris

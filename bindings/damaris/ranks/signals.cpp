@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace tailrace::damaris {
 namespace {
@@ -22,49 +26,91 @@ void rest(double seconds) {
 
 bool has_died(int64_t process) { return kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH; }
 
-// The clients that a dedicated rank hears from.
+// The clients that a dedicated rank hears from, by their ranks.
 class Heard {
  public:
-  Heard(const Events& events, const Ranks& ranks) {
+  Heard(const Events& events, const Ranks& ranks) : clients_(ranks.clients()) {
     for (const auto& [rank, process] : ranks.client_processes()) {
+      own_.insert(rank);
       if (!has_died(process)) processes_.emplace_back(rank, process);  // else processes have other numbers here
     }
     // If an action concerns all servers, each client tells each of them.
-    left_ = events.any_for_all() ? ranks.clients() : static_cast<int>(ranks.client_processes().size());
+    left_ = events.any_for_all() ? ranks.clients() : static_cast<int>(own_.size());
   }
 
-  // Returns false if it was known.
-  bool stopped(int rank) {
-    if (!gone_.insert(rank).second) return false;
-    --left_;
-    return true;
+  void stopped(int rank) { left_ -= gone_.insert(rank).second ? 1 : 0; }
+  void died(int rank) {
+    if (!gone_.contains(rank)) dead_.insert(rank);
+    stopped(rank);
   }
   // Returns the clients of this server that have died since the last look.
   std::vector<int> look_for_deaths() {
     std::vector<int> dead;
     for (const auto& [rank, process] : processes_) {
-      if (has_died(process) && stopped(rank)) dead.push_back(rank);
+      if (!has_died(process) || gone_.contains(rank)) continue;
+      died(rank);
+      dead.push_back(rank);
     }
     return dead;
   }
   bool all_gone() const { return left_ <= 0; }
 
+  // Returns true if all clients are among these, or have died: those of this server, or of all servers.
+  bool are_all(std::set<int> raised, Scope scope) const {
+    raised.insert(dead_.begin(), dead_.end());
+    if (scope == Scope::global) return static_cast<int>(raised.size()) >= clients_;
+    return std::includes(raised.begin(), raised.end(), own_.begin(), own_.end());
+  }
+
  private:
+  const int clients_;
+  std::set<int> own_;
   std::vector<std::pair<int, int64_t>> processes_;
-  std::set<int> gone_;
+  std::set<int> gone_;  // stopped, or died
+  std::set<int> dead_;
   int left_ = 0;
 };
 
-// Runs what is due when a client has raised an event.
-void act(Events& events, EventCounts& counts, const Ranks& ranks, const int32_t (&words)[4]) {
-  const auto index = static_cast<size_t>(words[1]);
-  if (index >= events.count()) return;
-  const Scope scope = events.at(index).scope;
-  const bool waits = scope == Scope::group || scope == Scope::global;
-  const int clients = scope == Scope::global ? ranks.clients() : ranks.clients_of_server();
-  if (waits && !counts.add(index, words[3], words[2], clients)) return;
-  (void)events.run(index, words[2], words[3]);
-}
+// Runs the actions of events that clients have raised.
+class Actions {
+ public:
+  Actions(Events& events, const Heard& heard) : events_(events), heard_(heard) {}
+
+  // `rank` has raised the event, as client `source`.
+  void raise(int rank, int32_t event, int32_t source, int32_t iteration) {
+    const auto index = static_cast<size_t>(event);
+    if (index >= events_.count()) return;
+    const Scope scope = events_.at(index).scope;
+    if (scope == Scope::core || scope == Scope::broadcast) {
+      (void)events_.run(index, source, iteration);
+      return;
+    }
+    Waiting& waiting = waiting_[{index, iteration}];
+    waiting.ranks.insert(rank);
+    waiting.source = source;
+    run_due();
+  }
+
+  // Runs what has waited for the last client that had to raise it. That may have been a client that died.
+  void run_due() {
+    for (auto one = waiting_.begin(); one != waiting_.end();) {
+      const auto& [event, iteration] = one->first;
+      const bool due = heard_.are_all(one->second.ranks, events_.at(event).scope);
+      if (due) (void)events_.run(event, one->second.source, iteration);
+      one = due ? waiting_.erase(one) : std::next(one);
+    }
+  }
+
+ private:
+  struct Waiting {
+    std::set<int> ranks;  // that have raised it
+    int32_t source = 0;   // the last one
+  };
+
+  Events& events_;
+  const Heard& heard_;
+  std::map<std::pair<size_t, int32_t>, Waiting> waiting_;  // by event and iteration
+};
 
 // If each server waits for all clients, the others have to know of those that only this one sees. The message is so
 // short that its sending does not wait for the receiver.
@@ -121,21 +167,30 @@ void Signals::settle(double seconds) {
 bool listen(Events& events, const Ranks& ranks) {
   bool started = true;
   Heard heard(events, ranks);
-  EventCounts counts;
+  Actions actions(events, heard);
   for (int looks = 1; !heard.all_gone(); ++looks) {
     int there = 0;
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, kTag, ranks.all(), &there, &status);
     if (there == 0) {
-      if (looks % kLooksForDeaths == 0) tell_of_deaths(heard.look_for_deaths(), events, ranks);
+      if (looks % kLooksForDeaths == 0) {
+        tell_of_deaths(heard.look_for_deaths(), events, ranks);
+        actions.run_due();
+      }
       rest(kPoll);
       continue;
     }
     int32_t words[4] = {};
     MPI_Recv(words, 4, MPI_INT32_T, status.MPI_SOURCE, kTag, ranks.all(), MPI_STATUS_IGNORE);
-    if (words[0] != kEvent) (void)heard.stopped(words[0] == kDeath ? words[1] : status.MPI_SOURCE);
-    if (words[0] == kNoStart) started = false;
-    if (words[0] == kEvent) act(events, counts, ranks, words);
+    switch (words[0]) {
+      case kEvent: actions.raise(status.MPI_SOURCE, words[1], words[2], words[3]); break;
+      case kDeath:
+        heard.died(words[1]);
+        actions.run_due();
+        break;
+      case kNoStart: started = false; [[fallthrough]];
+      default: heard.stopped(status.MPI_SOURCE);
+    }
   }
   return started;
 }

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <new>
 
 #include "damaris/include/Damaris.h"
 #include "damaris/ranks/failure.hpp"
 #include "damaris/run/outlets.hpp"
+#include "damaris/run/readable.hpp"
 #include "damaris/run/unfinished.hpp"
 #include "damaris/run/xdmf_series.hpp"
 #include "damaris/xml/reader.hpp"
@@ -47,6 +49,12 @@ Model shared_model(const std::string& file, MPI_Comm comm) {
   }
 }
 
+std::string address_text(const void* address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", address);
+  return text;
+}
+
 }  // namespace
 
 Program::Program(const std::string& file, MPI_Comm comm)
@@ -73,7 +81,7 @@ void Program::make_slots() {
     const auto store = static_cast<size_t>(found - stores.begin());
     for (int64_t block = 0; block < model_.architecture.domains; ++block) {
       slots_.push_back({ClientBlock(model_.layouts[variable.layout], parameters_), &variable, store,
-                        stored ? next[store]++ : 0, stored && variable.enabled, std::nullopt, false, nullptr,
+                        stored ? next[store]++ : 0, stored && variable.enabled, std::nullopt, false, false, nullptr,
                         std::nullopt});
       if (!variable.script.empty() && variable.enabled) slots_.back().script_index = of_scripts++;
     }
@@ -194,7 +202,7 @@ int Program::stop() {
   }
   scripts_.reset();
   started_ = false;
-  for (Slot& slot : slots_) slot.ended = false;
+  for (Slot& slot : slots_) slot.ended = slot.scripted = false;
   if (!ranks_.has_servers()) {
     whole_ = report_unfinished(model_, ranks_, kEndOfServer) && whole_;
     write_xdmf_series(model_, ranks_, kEndOfServer);
@@ -212,24 +220,62 @@ int Program::finalize() {
   return code == DAMARIS_OK || code == DAMARIS_NO_SERVER ? DAMARIS_OK : DAMARIS_FINALIZE_ERROR;
 }
 
+namespace {
+
+[[noreturn]] void refuse_second(const std::string& variable) {
+  throw Failure(DAMARIS_ALLOCATION_ERROR,
+                "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
+}
+
+// No file has elements of a text's type, and nothing says how long a text is.
+[[noreturn]] void refuse_texts(const Variable& variable, const Layout& layout) {
+  throw Failure(DAMARIS_ALLOCATION_ERROR, "found a block of " + in_quotes(variable.name) + ", whose layout " +
+                                              in_quotes(layout.name) +
+                                              " has texts of unknown lengths, expected a type of numbers, or char");
+}
+
+}  // namespace
+
 int Program::write(const std::string& variable, int32_t block, const void* data) {
   need_client();
   Slot& slot = slot_of(variable, block);
+  const Layout& layout = model_.layouts[slot.variable->layout];
+  if (slot.variable->refused) refuse_texts(*slot.variable, layout);
   if (data == nullptr && slot.block.shape().elements_in_memory() > 0) return DAMARIS_ARGUMENT_ERROR;
-  const int given = give_to_scripts(slot, iteration_, data);
-  if (!is_due(slot)) return given;
-  if (slot.ended) {
-    throw Failure(DAMARIS_ALLOCATION_ERROR,
-                  "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
-  }
-  const int code = clients_[slot.store]->write(slot.index, slot.block, iteration_, data);
-  slot.ended = !slot.variable->time_varying;
-  return code != DAMARIS_OK ? code : given;
+  if (is_due(slot) || (scripts_ && slot.script_index)) check_readable(slot, data);
+  const std::optional<Outcome> given = give_to_scripts(slot, iteration_, data);
+  if (slot.ended && !given && is_due(slot)) refuse_second(variable);
+  if (slot.ended || !is_due(slot)) return given.value_or(Outcome{}).code;
+  const Outcome written = clients_[slot.store]->write(slot.index, slot.block, iteration_, data);
+  slot.ended = written.done && !slot.variable->time_varying;
+  return both(written, given.value_or(Outcome{})).code;
 }
 
-int Program::give_to_scripts(Slot& slot, int64_t iteration, const void* data) {
-  if (!scripts_ || !slot.script_index || slot.ended) return DAMARIS_OK;
-  return scripts_->write(*slot.script_index, slot.block, iteration, data);
+// An array that is shorter than its layout says is read past its end. If that would end the program, it is told.
+void Program::check_readable(Slot& slot, const void* data) {
+  const BlockShape& shape = slot.block.shape();
+  const auto [first, last] = shape.inside_in_memory();
+  const auto* const begin = static_cast<const std::byte*>(data) + first * slot.block.element();
+  const uint64_t needed = (last - first) * slot.block.element();
+  const uint64_t found = readable_bytes(begin, needed);
+  if (found == needed) return;
+  const Layout& layout = model_.layouts[slot.variable->layout];
+  std::string extents;
+  for (const uint64_t extent : shape.memory) extents += (extents.empty() ? "" : " x ") + std::to_string(extent);
+  throw Failure(DAMARIS_INVALID_DIMENSIONS,
+                in_quotes(slot.variable->name) + ": expected an array of " + extents + " elements, " +
+                    std::to_string(shape.elements_in_memory() * slot.block.element()) + " bytes, as the layout " +
+                    in_quotes(layout.name) + " has with the present parameters; found memory that can be read from " +
+                    address_text(data) + " to " + address_text(begin + found) + " only, " +
+                    std::to_string(first * slot.block.element() + found) + " bytes");
+}
+
+// Returns none if scripts do not get the block, or have it.
+std::optional<Outcome> Program::give_to_scripts(Slot& slot, int64_t iteration, const void* data) {
+  if (!scripts_ || !slot.script_index || slot.scripted) return std::nullopt;
+  const Outcome given = scripts_->write(*slot.script_index, slot.block, iteration, data);
+  slot.scripted = given.done && !slot.variable->time_varying;
+  return given;
 }
 
 int Program::alloc_unstored(Slot& slot, void** memory) {
@@ -244,6 +290,8 @@ int Program::alloc(const std::string& variable, int32_t block, void** memory) {
   need_client();
   Slot& slot = slot_of(variable, block);
   *memory = nullptr;
+  const Layout& layout = model_.layouts[slot.variable->layout];
+  if (layout.type == ElementType::text) refuse_texts(*slot.variable, layout);
   if (!is_due(slot) || slot.ended) return alloc_unstored(slot, memory);
   return clients_[slot.store]->alloc(slot.index, slot.block, iteration_, memory);
 }
@@ -252,16 +300,17 @@ int Program::commit(const std::string& variable, int32_t block, int64_t iteratio
   need_client();
   Slot& slot = slot_of(variable, block);
   if (slot.unstored_at == iteration) {
-    if (!slot.ended) return give_to_scripts(slot, iteration, slot.unstored.get());
-    throw Failure(DAMARIS_ALLOCATION_ERROR,
-                  "found a second block of " + in_quotes(variable) + ", expected one: it does not vary with time");
+    const std::optional<Outcome> given = give_to_scripts(slot, iteration, slot.unstored.get());
+    if (slot.ended && !given) refuse_second(variable);
+    return given.value_or(Outcome{}).code;
   }
   if (!slot.stored) return DAMARIS_BLOCK_NOT_FOUND;
-  const int code = clients_[slot.store]->commit(slot.index, slot.block, iteration);
-  if (code != DAMARIS_OK) return code;
-  const int given = give_to_scripts(slot, iteration, clients_[slot.store]->memory_of(slot.index, iteration));
+  StoreClient& client = *clients_[slot.store];
+  const Outcome committed = client.commit(slot.index, slot.block, iteration);
+  if (!committed.done) return committed.code;
   slot.ended = !slot.variable->time_varying;
-  return given;
+  const std::optional<Outcome> given = give_to_scripts(slot, iteration, client.memory_of(slot.index, iteration));
+  return both(committed, given.value_or(Outcome{})).code;
 }
 
 int Program::clear(const std::string& variable, int32_t block, int64_t iteration) {

@@ -54,7 +54,8 @@ class Program {
     size_t index;                           // of the block in its store
     bool stored;                            // false: no store, or not enabled
     std::optional<size_t> script_index;     // of the block among those that scripts get
-    bool ended = false;                     // it does not vary with time, and has been handed over
+    bool ended = false;                     // it does not vary with time, and its store has it
+    bool scripted = false;                  // it does not vary with time, and scripts have it
     std::unique_ptr<std::byte[]> unstored;  // memory for a block that is not stored
     std::optional<int64_t> unstored_at;     // its iteration
   };
@@ -71,7 +72,8 @@ class Program {
   // Returns true if ranks or nodes are dedicated to writing.
   bool has_dedicated() const { return ranks_.has_servers() || !ranks_.forwarder_ranks().empty(); }
   int alloc_unstored(Slot& slot, void** memory);
-  int give_to_scripts(Slot& slot, int64_t iteration, const void* data);
+  std::optional<Outcome> give_to_scripts(Slot& slot, int64_t iteration, const void* data);
+  void check_readable(Slot& slot, const void* data);
 
   const Model model_;
   Ranks ranks_;

@@ -9,9 +9,6 @@
 namespace tailrace::damaris {
 namespace {
 
-// Returns the first code that is not OK.
-int first_of(int one, int other) { return one != DAMARIS_OK ? one : other; }
-
 bool carried_out(tailrace_status status) { return status == TAILRACE_OK || status == TAILRACE_EARLIER_FAILURE; }
 
 }  // namespace
@@ -26,7 +23,7 @@ StoreClient::StoreClient(const Model& model, const Outlet& outlet, int client, E
   for (StoredBlock& names : blocks_of(model, outlet)) {
     const size_t count = names.shape.size() * (shared_ ? 3 : positioned_ ? 2 : 1);
     layouts_.push_back(&model.layouts[model.variables[names.variable].layout]);
-    targets_.push_back({std::move(names), std::vector<int64_t>(count, 0), {}});
+    targets_.push_back({std::move(names), std::vector<int64_t>(count, 0), {}, std::nullopt});
   }
   const std::string text = configuration_of(model, outlet);
   tailrace_open_options options{};
@@ -45,10 +42,12 @@ StoreClient::~StoreClient() {
   if (client_ != nullptr) (void)close();
 }
 
-int StoreClient::check(tailrace_status status, const char* what) { return damaris::check(client_, status, what); }
+Outcome StoreClient::outcome_of(tailrace_status status, const char* call) {
+  return {check(client_, status, call), carried_out(status)};
+}
 
 // Tells tailrace the global shapes of all blocks. All nodes compute from them where the arrays lie.
-StoreClient::Placed StoreClient::tell_globals(int64_t iteration) {
+Outcome StoreClient::tell_globals(int64_t iteration) {
   if (!joint_ || placed_ == iteration) return {};
   std::vector<tailrace_parameter> parameters;
   std::vector<std::pair<Target*, std::vector<int64_t>>> sent;
@@ -75,18 +74,18 @@ StoreClient::Placed StoreClient::tell_globals(int64_t iteration) {
   }
   tailrace_status status = TAILRACE_OK;
   if (!parameters.empty()) status = tailrace_set_parameters(client_, parameters.data(), parameters.size());
-  const int code = check(status, "the dimensions of all blocks");
-  if (!carried_out(status)) return {code, true};
+  const Outcome told = outcome_of(status, "the dimensions of all blocks");
+  if (!told.done) return told;
   for (auto& [target, now] : sent) target->sent = std::move(now);
   placed_ = iteration;
-  return {code, false};
+  return told;
 }
 
 // Tells tailrace the block's present numbers, if they have changed.
-StoreClient::Placed StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position,
-                                       int64_t iteration) {
-  const Placed told = tell_globals(iteration);
-  if (told.refused) return told;
+Outcome StoreClient::place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position,
+                           int64_t iteration) {
+  const Outcome told = tell_globals(iteration);
+  if (!told.done) return told;
   std::vector<int64_t> now(shape.inner.begin(), shape.inner.end());
   if (shared_) now.insert(now.end(), shape.global.begin(), shape.global.end());
   // Nothing is stored for scripts: the whole need not be large enough for the block.
@@ -104,33 +103,34 @@ StoreClient::Placed StoreClient::place(Target& target, const BlockShape& shape, 
   for (const std::string& name : target.names.offset) names.push_back(&name);
   std::vector<tailrace_parameter> parameters;
   for (size_t i = 0; i < now.size(); ++i) parameters.push_back({names[i]->c_str(), now[i]});
-  const tailrace_status status = tailrace_set_parameters(client_, parameters.data(), parameters.size());
-  if (carried_out(status)) target.sent = std::move(now);
-  const int code = check(status, "the dimensions of a block");
-  return {first_of(told.code, code), !carried_out(status)};
+  const Outcome placed =
+      outcome_of(tailrace_set_parameters(client_, parameters.data(), parameters.size()), "the dimensions of a block");
+  if (placed.done) target.sent = std::move(now);
+  return both(told, placed);
 }
 
-int StoreClient::copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
-                                     const void* data) {
+Outcome StoreClient::copy_without_ghosts(Target& target, const BlockShape& shape, size_t element, int64_t iteration,
+                                         const void* data) {
   void* memory = nullptr;
   const char* const name = target.names.name.c_str();
-  const tailrace_status status = tailrace_alloc(client_, name, iteration, &memory);
-  const int code = check(status, "damaris_write");
-  if (!carried_out(status)) return code;
+  const Outcome allocated = outcome_of(tailrace_alloc(client_, name, iteration, &memory), "damaris_write");
+  if (!allocated.done) return allocated;
   copy_inside(shape, element, data, memory);
-  return first_of(code, check(tailrace_commit(client_, name, iteration), "damaris_write"));
+  const Outcome committed = outcome_of(tailrace_commit(client_, name, iteration), "damaris_write");
+  target.left = committed.done ? std::nullopt : std::optional(iteration);
+  return both(allocated, committed);
 }
 
-int StoreClient::write(size_t index, ClientBlock& block, int64_t iteration, const void* data) {
+Outcome StoreClient::write(size_t index, ClientBlock& block, int64_t iteration, const void* data) {
   Target& target = targets_[index];
-  const Placed placed = place(target, block.shape(), block.position(), iteration);
-  if (placed.refused) return placed.code;
+  const Outcome placed = place(target, block.shape(), block.position(), iteration);
+  if (!placed.done) return placed;
   const BlockShape& shape = block.shape();
-  if (shape.has_ghosts()) {
-    return first_of(placed.code, copy_without_ghosts(target, shape, block.element(), iteration, data));
-  }
-  return first_of(placed.code,
-                  check(tailrace_write(client_, target.names.name.c_str(), iteration, data), "damaris_write"));
+  const Outcome written =
+      shape.has_ghosts()
+          ? copy_without_ghosts(target, shape, block.element(), iteration, data)
+          : outcome_of(tailrace_write(client_, target.names.name.c_str(), iteration, data), "damaris_write");
+  return both(placed, written);
 }
 
 StoreClient::Lent* StoreClient::find(Target& target, int64_t iteration) {
@@ -151,8 +151,8 @@ int StoreClient::alloc(size_t index, ClientBlock& block, int64_t iteration, void
     *memory = there->data;
     return DAMARIS_OK;
   }
-  const Placed placed = place(target, block.shape(), block.position(), iteration);
-  if (placed.refused) return placed.code;
+  const Outcome placed = place(target, block.shape(), block.position(), iteration);
+  if (!placed.done) return placed.code;
   Lent lent;
   lent.iteration = iteration;
   lent.shape = block.shape();
@@ -162,27 +162,31 @@ int StoreClient::alloc(size_t index, ClientBlock& block, int64_t iteration, void
     lent.data = lent.own.get();
     if (lent.data == nullptr) return DAMARIS_ALLOCATION_ERROR;
   } else {
-    const tailrace_status status =
-        tailrace_alloc_kept(client_, target.names.name.c_str(), iteration, &lent.data, &lent.memory);
-    code = check(status, "damaris_alloc");
-    if (!carried_out(status)) return code;
+    const Outcome allocated =
+        outcome_of(tailrace_alloc_kept(client_, target.names.name.c_str(), iteration, &lent.data, &lent.memory),
+                   "damaris_alloc");
+    if (!allocated.done) return allocated.code;
+    code = allocated.code;
   }
   *memory = lent.data;
   target.lent.push_back(std::move(lent));
   return first_of(placed.code, code);
 }
 
-int StoreClient::commit(size_t index, ClientBlock& block, int64_t iteration) {
+Outcome StoreClient::commit(size_t index, ClientBlock& block, int64_t iteration) {
   Target& target = targets_[index];
   Lent* const lent = find(target, iteration);
-  if (lent == nullptr || lent->committed) return DAMARIS_BLOCK_NOT_FOUND;
-  lent->committed = true;
+  if (lent == nullptr || lent->committed) return {DAMARIS_BLOCK_NOT_FOUND, false};
+  Outcome result;
   if (lent->own) {
-    const Placed placed = place(target, lent->shape, block.position(), iteration);
-    if (placed.refused) return placed.code;
-    return first_of(placed.code, copy_without_ghosts(target, lent->shape, block.element(), iteration, lent->data));
+    const Outcome placed = place(target, lent->shape, block.position(), iteration);
+    if (!placed.done) return placed;
+    result = both(placed, copy_without_ghosts(target, lent->shape, block.element(), iteration, lent->data));
+  } else {
+    result = outcome_of(tailrace_commit(client_, target.names.name.c_str(), iteration), "damaris_commit");
   }
-  return check(tailrace_commit(client_, target.names.name.c_str(), iteration), "damaris_commit");
+  lent->committed = result.done;
+  return result;
 }
 
 void StoreClient::release(Lent& lent) { tailrace_release(lent.memory); }
@@ -196,14 +200,14 @@ int StoreClient::clear(size_t index, int64_t iteration) {
   return DAMARIS_OK;
 }
 
-// Gives a block back that will not be committed: tailrace writes nothing of a variable that is off.
-void StoreClient::discard(const Target& target, Lent& lent) {
+// Gives tailrace a block back that will not be committed: it writes nothing of a variable that is off.
+int StoreClient::discard(const Target& target, int64_t iteration) {
   const char* const name = target.names.name.c_str();
-  if (lent.memory != nullptr && tailrace_enable(client_, name, 0) == TAILRACE_OK) {
-    (void)check(tailrace_commit(client_, name, lent.iteration), "damaris_end_iteration");
-    (void)check(tailrace_enable(client_, name, 1), "damaris_end_iteration");
-  }
-  release(lent);
+  const char* const call = "damaris_end_iteration";
+  const Outcome off = outcome_of(tailrace_enable(client_, name, 0), call);
+  if (!off.done) return off.code;
+  const int code = check(client_, tailrace_commit(client_, name, iteration), call);
+  return first_of(off.code, first_of(code, check(client_, tailrace_enable(client_, name, 1), call)));
 }
 
 // Takes memory back that is not committed, or that the program has not cleared for a whole iteration.
@@ -217,11 +221,14 @@ int StoreClient::take_back(int64_t iteration) {
       }
       say("damaris_end_iteration: '" + target.names.name + "' is allocated and not committed in iteration " +
           std::to_string(lent.iteration) + ": it is not written");
-      discard(target, lent);
-      code = DAMARIS_BLOCK_NOT_FOUND;
+      code = first_of(code, DAMARIS_BLOCK_NOT_FOUND);
+      if (lent.memory != nullptr) code = first_of(code, discard(target, lent.iteration));
+      release(lent);
       return true;
     });
     target.lent.erase(old, target.lent.end());
+    if (target.left) code = first_of(code, discard(target, *target.left));
+    target.left.reset();
   }
   return code;
 }
@@ -229,8 +236,22 @@ int StoreClient::take_back(int64_t iteration) {
 int StoreClient::end_iteration(int64_t iteration, bool wait) {
   int code = take_back(iteration);
   if (joint_ && iteration % frequency_ != 0) return code;
-  code = first_of(code, check(tailrace_end_iteration(client_, iteration), "damaris_end_iteration"));
-  if (wait) code = first_of(code, check(tailrace_flush(client_), "damaris_end_iteration"));
+  ends_.push_back(iteration);
+  code = first_of(code, tell_ends());
+  if (wait) code = first_of(code, check(client_, tailrace_flush(client_), "damaris_end_iteration"));
+  return code;
+}
+
+// Tells tailrace that iterations have ended. The program cannot repeat a call that was refused, as its next iteration
+// has begun: if it is the server that does not answer, the next end tells it again.
+int StoreClient::tell_ends() {
+  int code = DAMARIS_OK;
+  while (!ends_.empty()) {
+    const Outcome ended = outcome_of(tailrace_end_iteration(client_, ends_.front()), "damaris_end_iteration");
+    code = first_of(code, ended.code);
+    if (!ended.done && ended.code == DAMARIS_CHANNEL_ERROR) break;
+    ends_.erase(ends_.begin());
+  }
   return code;
 }
 
@@ -239,7 +260,8 @@ int StoreClient::close() {
     for (Lent& lent : target.lent) release(lent);
     target.lent.clear();
   }
-  const int code = check(tailrace_close(client_), "damaris_stop");
+  const int ended = tell_ends();
+  const int code = first_of(ended, check(client_, tailrace_close(client_), "damaris_stop"));
   client_ = nullptr;
   return code;
 }

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "damaris/output/configuration.hpp"
 #include "damaris/run/client_block.hpp"
+#include "damaris/run/outcome.hpp"
 
 namespace tailrace::damaris {
 
@@ -21,10 +23,11 @@ class StoreClient {
   StoreClient& operator=(const StoreClient&) = delete;
   ~StoreClient();
 
-  // `index` is that of the block in blocks_of(). Throw ExpressionError if the block has no shape now.
-  int write(size_t index, ClientBlock& block, int64_t iteration, const void* data);
+  // `index` is that of the block in blocks_of(). Throw ExpressionError if the block has no shape now. A block whose
+  // write or commit was not carried out can be written or committed again.
+  Outcome write(size_t index, ClientBlock& block, int64_t iteration, const void* data);
   int alloc(size_t index, ClientBlock& block, int64_t iteration, void** memory);
-  int commit(size_t index, ClientBlock& block, int64_t iteration);
+  Outcome commit(size_t index, ClientBlock& block, int64_t iteration);
   int clear(size_t index, int64_t iteration);
   // Returns the memory of a block that is allocated, also if it is committed and not cleared; else nullptr.
   const void* memory_of(size_t index, int64_t iteration);
@@ -44,26 +47,21 @@ class StoreClient {
   };
   struct Target {
     StoredBlock names;
-    std::vector<int64_t> sent;  // the numbers of its layout that tailrace has
-    std::vector<Lent> lent;     // of iterations that are not cleared
+    std::vector<int64_t> sent;    // the numbers of its layout that tailrace has
+    std::vector<Lent> lent;       // of iterations that are not cleared
+    std::optional<int64_t> left;  // the iteration of a block in tailrace's memory whose commit was refused
   };
 
-  // The code to return; and true if tailrace has not taken the numbers, and the block cannot be written. A code
-  // without that is of an earlier failure.
-  struct Placed {
-    int code = 0;
-    bool refused = false;
-  };
-
-  Placed place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position, int64_t iteration);
-  Placed tell_globals(int64_t iteration);
-  int copy_without_ghosts(const Target& target, const BlockShape& shape, size_t element, int64_t iteration,
-                          const void* data);
-  int check(tailrace_status status, const char* what);
+  Outcome place(Target& target, const BlockShape& shape, const std::vector<int64_t>& position, int64_t iteration);
+  Outcome tell_globals(int64_t iteration);
+  Outcome copy_without_ghosts(Target& target, const BlockShape& shape, size_t element, int64_t iteration,
+                              const void* data);
+  Outcome outcome_of(tailrace_status status, const char* call);
   static Lent* find(Target& target, int64_t iteration);
   static void release(Lent& lent);
-  void discard(const Target& target, Lent& lent);
+  int discard(const Target& target, int64_t iteration);
   int take_back(int64_t iteration);
+  int tell_ends();
 
   const bool scripts_;     // the blocks are for scripts
   const bool shared_;      // a file for all, or scripts: blocks have positions in whole arrays
@@ -71,7 +69,8 @@ class StoreClient {
   // Several nodes write the file: then tailrace knows the global shapes of all blocks before the first one of an
   // iteration comes, and iterations in which nothing is stored are not ended.
   const bool joint_;
-  int64_t placed_ = -1;  // the iteration whose global shapes it knows
+  int64_t placed_ = -1;        // the iteration whose global shapes it knows
+  std::vector<int64_t> ends_;  // of iterations that tailrace does not know yet, since it refused the call
   const int64_t frequency_;
   const Expression::Lookup present_;    // the present values of parameters
   std::vector<const Layout*> layouts_;  // by block

@@ -48,6 +48,7 @@ struct Variable {
   bool time_varying = true;
   bool visualizable = true;
   bool enabled = true;
+  bool refused = false;  // it was to be stored or given to a script, and has texts, for which neither is possible
   size_t line = 0;
 };
 

@@ -56,6 +56,7 @@ class DataReader {
   void check_layout(const Element& element, const Layout& layout) const;
   void read_group(const Element& in, const Group& group);
   void read_variable(const Element& element, const Group& group);
+  void refuse_texts(const Element& element, Variable& variable) const;
   void read_mesh(const Element& element, const Group& group);
   void check_meshes(const Element& data) const;
   void check_coordinates(const Element& data, const Variable& variable, const Mesh& mesh) const;
@@ -133,9 +134,6 @@ void DataReader::read_layout(const Element& element, const Group& group) {
   note_name(layout_names_, element, layout.name);
   element.required("type");
   layout.type = kElements[element.choice("type", kTypes, 6)];
-  if (layout.type == ElementType::text) {
-    element.wrong("type", in_quotes(element.string("type")), "a type of numbers, or char");
-  }
   element.required("dimensions");
   layout.dimensions = element.expressions("dimensions");
   const bool has_global = element.has("global") && element.string("global") != "#";
@@ -269,7 +267,20 @@ void DataReader::read_variable(const Element& element, const Group& group) {
   variable.time_varying = element.flag("time-varying", true);
   variable.visualizable = element.flag("visualizable", true);
   variable.enabled = element.flag("enabled", true) && group.enabled;
+  refuse_texts(element, variable);
   to_.variables.push_back(std::move(variable));
+}
+
+// Damaris 1.7.1 knows such types of layouts, but neither stores their blocks nor has memory for them.
+void DataReader::refuse_texts(const Element& element, Variable& variable) const {
+  const bool has_texts =
+      variable.layout < to_.layouts.size() && to_.layouts[variable.layout].type == ElementType::text;
+  const bool is_stored = variable.store && to_.stores[*variable.store].writes;
+  if (!has_texts || !variable.enabled || (!is_stored && variable.script.empty())) return;
+  element.warn("its layout has texts, whose lengths nothing tells: its blocks are refused, as by Damaris 1.7.1");
+  variable.refused = true;
+  variable.store.reset();
+  variable.script.clear();
 }
 
 void DataReader::read_mesh(const Element& element, const Group& group) {

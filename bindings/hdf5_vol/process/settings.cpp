@@ -1,7 +1,9 @@
 #include "hdf5_vol/process/settings.hpp"
 
 #include <optional>
-#include <sstream>
+#include <vector>
+
+#include "process_client/words.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -20,9 +22,11 @@ bool parse_word(const std::string& word, Settings& settings) {
 }  // namespace
 
 bool parse_settings(const std::string& text, Settings& settings, std::string& why) {
-  std::istringstream words(text);
+  std::vector<std::string> words;
+  why = process::split_words(text, words);
+  if (!why.empty()) return false;
   bool memory = false;  // the text sets what a configuration has
-  for (std::string word; words >> word;) {
+  for (const std::string& word : words) {
     if (!parse_word(word, settings)) {
       why = "found '" + word +
             "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, "

@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <vector>
+
+#include "process_client/words.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -46,8 +48,9 @@ bool read_collective(const std::string& word, collective::Options& options) {
 // Returns what is wrong with the settings; "" if nothing is.
 std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options,
                           bool& keeps_order) {
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  std::vector<std::string> words;
+  if (const std::string wrong = process::split_words(text, words); !wrong.empty()) return wrong;
+  for (const std::string& word : words) {
     if (word == "relaxed") {
       keeps_order = false;
       continue;

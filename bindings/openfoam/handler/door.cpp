@@ -3,12 +3,13 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <sstream>
 #include <string>
+#include <vector>
 
 #include "openfoam/handler/carried_store.hpp"
 #include "openfoam/handler/settled_looks.hpp"
 #include "process_client/process_client.hpp"
+#include "process_client/words.hpp"
 
 namespace tailrace::openfoam {
 namespace {
@@ -46,8 +47,9 @@ __attribute__((constructor)) void heed_signals() {
 // Returns what is wrong with the settings; "" if nothing is.
 std::string read_settings(const char* text, process::ClientSettings& settings, std::string& trace) {
   constexpr char kTrace[] = "trace=";
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  std::vector<std::string> words;
+  if (const std::string wrong = process::split_words(text, words); !wrong.empty()) return wrong;
+  for (const std::string& word : words) {
     if (process::read_word(word, settings).value_or(false)) continue;
     if (word.starts_with(kTrace) && word != kTrace) {
       trace = word.substr(sizeof kTrace - 1);

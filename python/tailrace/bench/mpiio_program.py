@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import tailrace
+from tailrace import _programs
 
 from . import mpis, program
 from .mpiio_ways import Way
@@ -38,7 +39,8 @@ class MpiioProgram:
         command = self.mpi.start(ranks, self.path, "--file", file, "--sync", *way.hints, *arguments)
         added = dict(self.environment) | (_OPEN_MPI if self.mpi.name == "openmpi" else {})
         if way.place:
-            added |= {"LD_PRELOAD": str(self.library), "TAILRACE_MPIIO": f"place={way.place} {words}".strip()}
+            added |= _programs.preload(self.library, {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")})
+            added["TAILRACE_MPIIO"] = f"place={way.place} {words}".strip()
         return program.ask(command, _KIND, {**os.environ, **added})
 
 

@@ -198,7 +198,7 @@ def _add(variables: dict[Key, Variable], key: Key, dataset: Any, file: pathlib.P
 
 
 def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> list[str]:
-    """Writes the joined file; returns a line for each array that is not whole."""
+    """Writes the joined file; returns a line for each array that is not whole, or not there."""
     series = target.stem.rpartition("_")[0]
     iteration = joined.create_group(f"/data/{number}")
     iteration.create_group("meshes")
@@ -212,7 +212,12 @@ def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> 
             _link(group, name, variable)
             continue
         variable.check()
-        variable.present(group, name)
+        try:
+            variable.present(group, name)
+        except (AttributeError, TypeError, ValueError, OSError, RuntimeError) as why:  # so h5py tells what it cannot do
+            told.append(f"{target}: {name}: cannot be joined, as HDF5 has no whole array of type "
+                        f"{variable.sources[0].type}: {why}".replace("\n", " "))
+            continue
         missing = variable.missing()
         if missing:
             where = ", ".join(map(boxes.text, missing[:_MOST_TOLD]))

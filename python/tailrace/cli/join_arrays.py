@@ -123,7 +123,8 @@ class Variable:
             for block in source.blocks:
                 layout[block] = theirs[tuple(slice(axis.start - first, axis.stop - first)
                                              for axis, first in zip(block, source.offset))]
-        whole = group.create_virtual_dataset(name, layout, fillvalue=0)
+        nothing = np.zeros((), self.sources[0].type)  # of the type itself: HDF5 makes no complex number of 0
+        whole = group.create_virtual_dataset(name, layout, fillvalue=nothing)
         whole.attrs.update(self._attributes())
 
     def _attributes(self) -> dict[str, Any]:

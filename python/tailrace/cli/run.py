@@ -14,13 +14,15 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import urllib.parse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import tailrace
 
-from .. import quantity
+from .. import _programs, quantity
 from . import output
 
 SMALLEST_BUDGET = 1 << 20
@@ -111,10 +113,31 @@ def run(arguments: argparse.Namespace) -> int:
         output.complain(f"found no program '{arguments.program[0]}' that can be run")
         return 2
     try:
-        os.execve(program, arguments.program, {**os.environ, **added})
+        _become(program, arguments.program, added)
     except OSError as why:
         output.complain(f"found '{program}', which cannot be run: {why.strerror}")
         return 2
+
+
+def _become(program: str, arguments: Sequence[str], added: Mapping[str, str]) -> NoReturn:
+    """Becomes the program, which finds what it would without this one, and the variables that are added."""
+    environment = {**os.environ, **added}
+    # Python sets it where no locale is set.
+    if "LC_CTYPE" not in added and not _was_set("LC_CTYPE"):
+        environment.pop("LC_CTYPE", None)
+    # Python ignores these signals, and does not tell whether they were ignored before.
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
+    os.execve(program, arguments, environment)
+
+
+def _was_set(name: str) -> bool:
+    """Returns False if the variable was not there when this program was started."""
+    try:
+        given = pathlib.Path("/proc/self/environ").read_bytes()
+    except OSError:
+        return True
+    return any(entry.startswith(os.fsencode(name) + b"=") for entry in given.split(b"\0"))
 
 
 def variables(config: pathlib.Path | None, place: str | None, budget: str | None,
@@ -135,6 +158,8 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
         words.append(f"close={close}")
     if summary:
         words.append("summary")
+    if ":" in str(PLUGINS):
+        raise ValueError(f"found a colon in {PLUGINS}, which HDF5 would take for the end of the folder")
     paths = [str(PLUGINS)]
     if environment.get("HDF5_PLUGIN_PATH"):
         paths.append(environment["HDF5_PLUGIN_PATH"])
@@ -162,7 +187,7 @@ def _common_words(config: pathlib.Path | None, place: str | None, budget: str | 
     words = []
     if config is not None:
         _check_config(config)
-        words.append(f"config={config.resolve()}")
+        words.append(_word("config", config.resolve()))
     if place:
         words.append(f"place={place}")
     if budget:
@@ -173,9 +198,14 @@ def _common_words(config: pathlib.Path | None, place: str | None, budget: str | 
     if cpus:
         words.append(f"cpus={cpus}")
     if forward and key:
-        words.append(f"forward={','.join(forward)}")
-        words.append(f"key={key.expanduser().resolve()}")
+        words.append(_word("forward", ",".join(forward)))
+        words.append(_word("key", key.expanduser().resolve()))
     return words
+
+
+def _word(key: str, value: str | os.PathLike[str]) -> str:
+    """Returns a setting as a word, in which other letters than these are %XX (bindings/process_client/words.hpp)."""
+    return f"{key}={urllib.parse.quote(os.fsencode(value), safe='/:,=+@~.-_[]')}"
 
 
 def _refuse_hdf5_options(arguments: argparse.Namespace, door: str) -> None:
@@ -194,13 +224,11 @@ def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: s
     if summary:
         words.append("summary")
     if trace is not None:
-        words.append(f"trace={trace.resolve()}")
+        words.append(_word("trace", trace.resolve()))
     library = OPENFOAM / "libtailraceFoamPreload.so"
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without OpenFOAM")
-    before = environment.get("LD_PRELOAD", "")
-    added = {"LD_PRELOAD": f"{library} {before}".strip(), "FOAM_FILEHANDLER": "tailrace",
-             "TAILRACE_OPENFOAM": " ".join(words)}
+    added = {**_programs.preload(library, environment), "FOAM_FILEHANDLER": "tailrace", "TAILRACE_OPENFOAM": " ".join(words)}
     if not environment.get("WM_PROJECT_DIR") and (OPENFOAM_FOLDER / "etc/controlDict").is_file():
         added["WM_PROJECT_DIR"] = str(OPENFOAM_FOLDER)
     return added
@@ -224,8 +252,7 @@ def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
     library = PRELOADED / f"libtailrace_mpiio_{mpi_of(arguments.program)}.so"
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without this MPI")
-    before = os.environ.get("LD_PRELOAD", "")
-    return {"LD_PRELOAD": f"{library} {before}".strip(), "TAILRACE_MPIIO": " ".join(words)}
+    return {**_programs.preload(library, os.environ), "TAILRACE_MPIIO": " ".join(words)}
 
 
 def mpi_of(program: Sequence[str]) -> str:
@@ -271,6 +298,4 @@ def _check_environment(environment: Mapping[str, str]) -> None:
 def _check_config(config: pathlib.Path) -> None:
     if not config.is_file():
         raise ValueError(f"found no file {config}")
-    if any(letter.isspace() for letter in str(config.resolve())):
-        raise ValueError(f"found a space in '{config.resolve()}', which HDF5 would take for its end")
     tailrace.check(config, flush_waits=True)
