@@ -1,5 +1,5 @@
-"""Calls of tailrace that report the failure of an earlier block, or are refused, in the middle of Damaris' calls: what
-was carried out counts, and what was not can be repeated. A preloaded library gives the answers (answers.c)."""
+"""Calls of tailrace that report the failure of an earlier block, or are refused, in the middle of Damaris' calls:
+what was carried out counts, and what was not can be repeated. A preloaded library gives the answers (answers.c)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ DATA = """\
 
 def answers(text: str, **more: str) -> dict[str, str]:
     """Returns the environment in which tailrace answers so."""
-    return {**os.environ, "LD_PRELOAD": str(runs.PROGRAMS / "libdamaris_answers.so"), "TAILRACE_ANSWERS": text, **more}
+    library = runs.PROGRAMS / "libdamaris_answers.so"
+    return {**os.environ, "LD_PRELOAD": str(library), "TAILRACE_ANSWERS": text, **more}
 
 
 def _calls(step: int) -> list[str]:

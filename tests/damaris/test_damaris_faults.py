@@ -165,7 +165,8 @@ SHORT = """\
 def test_an_array_that_is_shorter_than_its_layout(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     """If memory ends before the layout does, the call says how much it expected, and the program goes on. A ghost at
     the end is not read."""
-    lines = ["edge a 0 i 4096 1", "edge a 0 i 4094 1", "edge b 0 d 2048 2", "edge b 0 d 10 3", "edge unstored 0 d 1 1",
+    lines = ["edge a 0 i 4096 1", "edge a 0 i 4094 1", "edge b 0 d 2048 2", "edge b 0 d 10 3",
+             "edge unstored 0 d 1 1",
              "end", "set size i 4", "edge b 0 d 1024 4", "end"]
     run = runs.replay(mpi, tmp_path, runs.xml(SHORT), [lines])
     wrong = runs.INVALID_DIMENSIONS

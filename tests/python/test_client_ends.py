@@ -16,7 +16,8 @@ BLOCK = np.arange(12.0).reshape(3, 4)
 def test_the_end_of_a_client_keeps_the_exception(tmp_path, warning):
     """So does that of the objects that keep a client."""
     def opened():
-        return tailrace.open(variables={"a": BLOCK}, path=tmp_path, budget="4 MiB", log_level="off", existing="replace")
+        return tailrace.open(variables={"a": BLOCK}, path=tmp_path, budget="4 MiB", log_level="off",
+                         existing="replace")
 
     expected = {IndexError: [lambda: [opened()][1], lambda: [opened().open_file("raw")][1],
                              lambda: [opened().alloc("a", 0)][1], lambda: [opened().borrow("a", 0, BLOCK)][1]],

@@ -1,4 +1,5 @@
-"""The failure of an earlier block is reported by the next call, which has been carried out: what it returns is not lost.
+"""The failure of an earlier block is reported by the next call, which has been carried out: what it returns is not
+lost.
 Each method of a client, its files and tickets is in a list here, or the test fails."""
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def out(tmp_path):
     declared = {name: BLOCK for name in ("a", "b", "made", "lent", "kept")}
     declared["off"] = tailrace.Variable("float64", (3, 4), enabled=False)
     declared["long"] = tailrace.Variable("float64", ("n",), spacing=["dx"])
-    client = tailrace.open({"tailrace": 1, "name": "sim", "storage": {"path": str(tmp_path)}, "log": {"level": "off"}},
+    client = tailrace.open({"tailrace": 1, "name": "sim", "storage": {"path": str(tmp_path)},
+                            "log": {"level": "off"}},
                            variables=declared, budget="4 MiB", parameters={"n": 4, "dx": 0.5})
     client.write("kept", 1, BLOCK + 1)
     yield client

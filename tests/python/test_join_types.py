@@ -16,7 +16,7 @@ def part(dtype, client):
 
 @pytest.fixture
 def files(tmp_path):
-    """The files of two clients, which have the upper and the lower half of each array; there is a gap between them."""
+    """The files of two clients, which have the upper and the lower half of each array, with a gap between them."""
     declared = {dtype: tailrace.Variable(dtype, (2, 3), global_shape=(5, 3), offset=("first", 0)) for dtype in TYPES}
     for client in range(2):
         with tailrace.open(name="sim", variables=declared, path=tmp_path / "out", budget="4 MiB", file_per="process",

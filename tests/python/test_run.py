@@ -244,8 +244,8 @@ def test_an_installation_below_a_folder_with_a_blank(odd_prefix, tmp_path):
     package = [sys.executable, "-m", "tailrace.cli", "run", "--summary", "--config", ODD]
     for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "summary", f"config={ODD}"]]):
         done = subprocess.run([*command, "--", sys.executable, "-c", WRITES, f"{number}.h5"], cwd=tmp_path,
-                              env={**without(tmp_path), "PYTHONPATH": str(odd_prefix)}, capture_output=True, text=True,
-                              timeout=60)
+                              env={**without(tmp_path), "PYTHONPATH": str(odd_prefix)}, capture_output=True,
+                              text=True, timeout=60)
         assert done.returncode == 0 and "1 writes of HDF5 data, 0.8 MiB, carried" in done.stderr, done.stderr
 
 

@@ -17,8 +17,8 @@
 namespace tailrace::damaris {
 namespace {
 
-// What Linux 6.11 and later tell of the mapping at an address: `procmap_query` of linux/fs.h, which is not in the
-// headers of older systems.
+// Asks Linux 6.11 and later for the mapping at an address: `procmap_query` of linux/fs.h, which is not in the headers
+// of older systems.
 struct MappingQuery {
   uint64_t size = sizeof(MappingQuery);
   uint64_t query_flags = 0;  // the mapping that has the address

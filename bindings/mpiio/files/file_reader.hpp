@@ -23,7 +23,6 @@ class FileReader {
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-
   // Gaps between pieces are read with them where that is faster (data sieving), at most so many bytes at once; 0:
   // they are not.
   void set_sieve(uint64_t bytes) { sieve_bytes_ = bytes; }

@@ -27,9 +27,9 @@
 #include "mpiio/files/output.hpp"
 #include "mpiio/files/own_descriptor.hpp"
 #include "mpiio/files/own_reads.hpp"
-#include "mpiio/process/process.hpp"
 #include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
+#include "mpiio/process/process.hpp"
 #include "mpiio/types/view.hpp"
 
 namespace tailrace::mpiio {

@@ -60,7 +60,7 @@ std::optional<tailrace_file> Output::raw() {
   return raw_;
 }
 
-// What another opening of the file has on its way must not come later.
+// Writes first the bytes that another opening of the file has on their way: they must not come later.
 Output::Refusal Output::write_here(std::span<const tailrace_extent> extents, const std::byte* from) {
   if (Pending::instance().has(own_.key())) (void)Pending::instance().flush();  // failures belong to the file
   carrier().count_own(1, extents);

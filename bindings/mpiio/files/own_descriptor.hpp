@@ -1,5 +1,5 @@
-// OwnDescriptor: the library's own descriptor of a file that the MPI has opened. It leads to the file whatever happens
-// to its name.
+// OwnDescriptor: the library's own descriptor of a file that the MPI has opened. It leads to the file whatever
+// happens to its name.
 #pragma once
 
 #include <string>

@@ -214,7 +214,7 @@ def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> 
         variable.check()
         try:
             variable.present(group, name)
-        except (AttributeError, TypeError, ValueError, OSError, RuntimeError) as why:  # so h5py tells what it cannot do
+        except (AttributeError, TypeError, ValueError, OSError, RuntimeError) as why:  # of h5py
             told.append(f"{target}: {name}: cannot be joined, as HDF5 has no whole array of type "
                         f"{variable.sources[0].type}: {why}".replace("\n", " "))
             continue

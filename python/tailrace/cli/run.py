@@ -228,7 +228,8 @@ def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: s
     library = OPENFOAM / "libtailraceFoamPreload.so"
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without OpenFOAM")
-    added = {**_programs.preload(library, environment), "FOAM_FILEHANDLER": "tailrace", "TAILRACE_OPENFOAM": " ".join(words)}
+    added = {**_programs.preload(library, environment), "FOAM_FILEHANDLER": "tailrace",
+             "TAILRACE_OPENFOAM": " ".join(words)}
     if not environment.get("WM_PROJECT_DIR") and (OPENFOAM_FOLDER / "etc/controlDict").is_file():
         added["WM_PROJECT_DIR"] = str(OPENFOAM_FOLDER)
     return added
