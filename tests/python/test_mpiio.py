@@ -289,6 +289,8 @@ def test_run_finds_the_mpi(tmp_path, mpi, capsys):
     words = ["--collective", "two_phase", "--aggregators", "2", "--print", "--", mpi.launcher]
     assert cli.main(["run", "--mpiio", *words]) == 0
     assert "export TAILRACE_MPIIO='collective=two_phase aggregators=2'" in capsys.readouterr().out
+    assert cli.main(["run", "--mpiio", "--relaxed", "--print", "--", mpi.launcher]) == 0
+    assert "export TAILRACE_MPIIO=relaxed" in capsys.readouterr().out
     assert cli.main(["run", *words]) == 2
     assert "without --mpiio" in capsys.readouterr().err
     assert cli.main(["run", "--mpiio", "--aggregators", "0", "--print", "--", mpi.launcher]) == 2

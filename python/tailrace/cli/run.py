@@ -45,7 +45,7 @@ def register(subparsers: Any) -> None:
                     "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries what a program "
                     "writes by MPI-IO; with --openfoam, what a program of OpenFOAM writes. PROGRAM may be mpiexec.",
         usage="tailrace run [--mpiio | --openfoam] [--config FILE | [--place PLACE] [--budget SIZE] "
-              "[--cpus LIST] [--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] "
+              "[--cpus LIST] [--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] [--relaxed] "
               "[--prefetch SIZE] [--close WHEN] [--summary] [--trace FILE] [--print] "
               "-- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--mpiio", action="store_true", help="carry what the program writes by MPI-IO, not HDF5")
@@ -66,6 +66,9 @@ def register(subparsers: Any) -> None:
                         help="with --mpiio: which process writes which part of a file in a write of all")
     parser.add_argument("--aggregators", metavar="N", type=int,
                         help="with --mpiio: how many processes write for all (default: one on each node)")
+    parser.add_argument("--relaxed", action="store_true",
+                        help="with --mpiio: other processes see writes after a sync or the close alone, as MPI-IO "
+                             "promises, not after each message")
     parser.add_argument("--prefetch", metavar="SIZE", help="read at most SIZE ahead of a sequential reader, into the "
                                                             "page cache (default: nothing)")
     parser.add_argument("--close", choices=("wait", "detach"),
@@ -82,8 +85,8 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; does not return if the program was started."""
     try:
-        if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None):
-            raise ValueError("found --collective or --aggregators without --mpiio, expected it")
+        if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None or arguments.relaxed):
+            raise ValueError("found --collective, --aggregators or --relaxed without --mpiio, expected it")
         if arguments.trace and not arguments.openfoam:
             raise ValueError("found --trace without --openfoam, expected it")
         if arguments.mpiio and arguments.openfoam:
@@ -246,6 +249,8 @@ def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
         if arguments.aggregators < 1:
             raise ValueError(f"found --aggregators {arguments.aggregators}, expected at least 1")
         words.append(f"aggregators={arguments.aggregators}")
+    if arguments.relaxed:
+        words.append("relaxed")
     if arguments.summary:
         words.append("summary")
     if not arguments.program:
