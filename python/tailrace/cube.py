@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,8 @@ class Profile:
             self._open = _cube.Open(self._path)
         except _cube.Error as error:
             raise CubeError(str(error)) from None
+        if self._open.warning():
+            warnings.warn(self._open.warning(), stacklevel=3)
         self._metrics = {metric["name"]: metric for metric in self._open.metrics()}
 
     def __repr__(self) -> str:

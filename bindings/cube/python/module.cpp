@@ -21,6 +21,7 @@ class Open {
       : input_(path), set_(input_, input_.profile.metrics, path, [](const std::string&) {}), values_(set_) {}
 
   const cube::Profile& profile() const { return input_.profile; }
+  const std::string& warning() const { return input_.archive.warning(); }
 
   nb::object values(const std::string& name, bool inclusive) {
     const cube::Metric* const metric = input_.profile.find_metric(name);
@@ -147,5 +148,6 @@ NB_MODULE(_cube, module) {
       .def("metrics", &metrics)
       .def("call_paths", &call_paths)
       .def("locations", &locations)
-      .def("attributes", &attributes);
+      .def("attributes", &attributes)
+      .def("warning", [](const Open& open) { return text(open.warning()); });
 }
