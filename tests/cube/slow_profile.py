@@ -188,8 +188,8 @@ class World:
         return name in self._LISTS or name in self._counts() or name in (
             "cube::callpath::calleeid", "cube::callpath::parent::id", "calculation::callpath::id",
             "calculation::region::id", "calculation::region::name", "calculation::region::description",
-            "calculation::sysres::rank", "calculation::sysres::id", "calculation::process::void",
-            "calculation::thread::void")
+            "calculation::sysres::rank", "calculation::sysres::id", "calculation::sysres::name",
+            "calculation::process::void", "calculation::thread::void")
 
     def _counts(self):
         profile = self.profile
@@ -225,4 +225,6 @@ class World:
             return float(region) if name.endswith("::id") else profile.regions[region][name.rsplit("::", 1)[1]]
         if name.endswith("void") or location is None:
             return 0.0
+        if name.endswith("name"):
+            return f"t{location}"
         return float(profile.locations[location]["rank"] if name.endswith("rank") else location)

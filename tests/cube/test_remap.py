@@ -1,7 +1,6 @@
 """Profiles are read, remapped and written as other programs read them, and as a slow interpreter computes them."""
 
 import csv
-import os
 import random
 import subprocess
 
@@ -9,18 +8,11 @@ import numpy
 import profiles
 import pytest
 import slow_profile as slow
+from program import tool
 from tailrace import cli, cube
 
 pytestmark = pytest.mark.skipif(cube._cube is None, reason="built without the reader of Cube profiles")
 needs_data = pytest.mark.skipif(not profiles.SHARED.is_dir(), reason="no shared data here")
-
-
-def tool(*words, code=0, **variables):
-    """Runs tailrace-cube; returns what it printed."""
-    done = subprocess.run([cube.program(), *map(str, words)], capture_output=True, text=True, check=False,
-                          env={**os.environ, **variables})
-    assert done.returncode == code, done.stderr
-    return done.stdout + done.stderr
 
 
 def assert_close(found, expected, what, tolerance=1e-11):
