@@ -174,3 +174,29 @@ def test_a_global_text_that_is_set_again(tmp_path):
     init = f'{{ global(g); ${{g}} = "{long}"; ${{t}} = ${{g}}; ${{g}} = "{long[::-1]}, and longer"; ' \
            f'if (${{t}} eq "{long}") {{ ${{g}}[1] = 5; }}; ${{g}} = ${{g}}; return 0; }}'
     assert computed(tmp_path, "${g}[1]", [1.0], init=init) == [5]
+
+
+# ---- initialisations of a remapped profile ------------------------------------------------------------------
+
+
+def test_initialisations_share_no_variables(tmp_path):
+    one = specification("${g}", "{ global(g); ${i} = 7; ${g} = ${i}; return 0; } // the first", name="one",
+                        kind="PREDERIVED_EXCLUSIVE")
+    other = specification("${h} + 100 * ${g}", "{ global(h); ${h} = ${i} + sizeof(i) + 1; return 0; } // ${i}")
+    opened = remapped(tmp_path, profile_of([[1.0, 2.0]]), one, other)
+    assert opened.values("one")[0].tolist() == [7, 7]
+    assert opened.values("d")[0].tolist() == [701, 701]
+
+
+@pytest.mark.parametrize("where", ["initialisation", "expression"])
+def test_metrics_that_another_metric_defines_are_kept(tmp_path, where):
+    defines = "cube::metric::postderived::twice() &lt;&lt; 2 * metric::x() // two\n>>; " \
+              "cube::metric::prederived::more(i) &lt;&lt; metric::twice() + 1 >>;"
+    program = f"{{ {defines} return 1; }}"
+    code, init = ("1", program) if where == "initialisation" else (program, "")
+    one = specification(code, init, "one", "PREDERIVED_EXCLUSIVE")
+    opened = remapped(tmp_path, profile_of([[1.0, 2.0]]), one, specification("metric::more()"))
+    assert opened.values("d")[0].tolist() == [3, 5]
+    assert list(opened.metrics) == ["x", "one", "d"]
+    tool("remap", "-q", "--identity", tmp_path / "out.cubex", tmp_path / "again.cubex")
+    assert cube.open(tmp_path / "again.cubex").values("d")[0].tolist() == [3, 5]
