@@ -77,8 +77,9 @@ class Profile:
 
     def values(self, metric: str, inclusive: bool = False) -> numpy.ndarray:
         """Returns the values of a metric, in its unit: an array of float64, call paths × locations. It belongs to the
-        caller. Exclusive values are those of a call path alone; inclusive ones have those of the call paths below it.
-        Raises KeyError for an unknown metric, and CubeError."""
+        caller. Integers above 2^53 are rounded (`tailrace cube dump` prints them as they are). Exclusive values are
+        those of a call path alone; inclusive ones have those of the call paths below it. Raises KeyError for an
+        unknown metric, and CubeError."""
         try:
             return self._open.values(metric, inclusive)
         except KeyError:

@@ -277,8 +277,24 @@ TEST(CubeDataType, HasTheSizesOfCube) {
   EXPECT_EQ(data_type("MAXDOUBLE").number->combine, Number::Combine::greatest);
   for (const char* name : {"", "double", "HISTOGRAM(3)", "SCALE_FUNC", "NDOUBLES(0)", "NDOUBLES(-1)", "NDOUBLES(x)",
                            "NDOUBLES(99999999999)", "NDOUBLES(3) "}) {
-    EXPECT_ERROR(data_type(name), "expected a type of values, such as DOUBLE or UINT64, found \"");
+    EXPECT_FALSE(data_type(name).known()) << name;
   }
+  EXPECT_TRUE(data_type("RATE").known());
+  EXPECT_EQ(neutral(Number::Combine::least), std::numeric_limits<double>::max());
+  EXPECT_EQ(neutral(Number::Combine::greatest), std::numeric_limits<double>::lowest());
+}
+
+TEST(CubeDataType, IntegersHaveTheirDigits) {
+  const Integer most = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(text_of(Integer{0}), "0");
+  EXPECT_EQ(text_of(Integer{-120}), "-120");
+  EXPECT_EQ(text_of(most), "18446744073709551615");
+  EXPECT_EQ(text_of(-most * 1000), "-18446744073709551615000");
+  const std::vector<int64_t> values = {std::numeric_limits<int64_t>::min(), -1, 0,
+                                       std::numeric_limits<int64_t>::max()};
+  std::vector<Integer> found(values.size());
+  to_integers(*data_type("INT64").number, std::as_bytes(std::span(values)).data(), values.size(), found.data());
+  for (size_t at = 0; at < values.size(); ++at) EXPECT_EQ(text_of(found[at]), std::to_string(values[at]));
 }
 
 // The nearest integer of a type, by the slow and plain way.
@@ -366,7 +382,7 @@ struct OneMetric {
   std::vector<std::string> rows;
 };
 
-// Returns all rows as bytes, those of call paths without one as zeros.
+// Returns all rows as bytes, those of call paths without one as neutral values.
 std::string all_rows(const Rows& rows, uint64_t paths) {
   std::string all;
   for (uint32_t id = 0; id < paths; ++id) {
@@ -378,7 +394,10 @@ std::string all_rows(const Rows& rows, uint64_t paths) {
 }
 
 std::string all_rows(const OneMetric& metric) {
-  std::string all(OneMetric::kPaths * OneMetric::kLocations * metric.type.bytes(), '\0');
+  std::string value(metric.type.bytes(), '\0');
+  if (metric.type.number && !metric.type.number->is_integer()) value = bytes_of(neutral(metric.type.number->combine));
+  std::string all;
+  for (uint64_t at = 0; at < OneMetric::kPaths * OneMetric::kLocations; ++at) all += value;
   for (size_t row = 0; row < metric.rows.size(); ++row) {
     all.replace(metric.index.ids[row] * metric.rows[row].size(), metric.rows[row].size(), metric.rows[row]);
   }

@@ -21,6 +21,13 @@ Input::Input(const std::string& path, const std::string& scratch)
   }
 }
 
+void Input::expect_numbers(size_t metric) const {
+  if (!rows[metric] || rows[metric]->type().number) return;
+  throw Error(archive.path() + ": metric " + profile.metrics[metric].unique_name +
+              ": expected values that are numbers, such as DOUBLE or UINT64, found \"" +
+              profile.metrics[metric].data_type + "\"");
+}
+
 // Gives initialisations what they refer to: no metric has values yet.
 class MetricSet::Initialising : public Surroundings {
  public:

@@ -25,6 +25,9 @@ struct Input {
   Archive archive;
   Profile profile;
   std::vector<std::unique_ptr<Rows>> rows;  // of each metric of the profile; null: it stores none
+
+  // Throws Error if the metric of that number stores values that are no numbers, such as RATE or HISTOGRAM.
+  void expect_numbers(size_t metric) const;
 };
 
 // Immutable after its construction, so any thread may use it.

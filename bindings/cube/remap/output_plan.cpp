@@ -4,6 +4,7 @@
 #include <atomic>
 #include <set>
 
+#include "cube/archive/error.hpp"
 #include "cube/cubepl/parser.hpp"
 #include "cube/remap/metric_values.hpp"
 #include "cube/remap/team.hpp"
@@ -19,6 +20,7 @@ uint32_t path_of(const CallTree& tree, Flavour flavour, uint32_t id) {
 StoredMetric copied(const MetricSet& set, size_t entry) {
   const MetricSet::Entry& one = set.entries()[entry];
   const Rows& rows = *set.input().rows[static_cast<size_t>(one.input)];
+  if (!rows.type().known()) set.input().expect_numbers(static_cast<size_t>(one.input));
   StoredMetric stored;
   stored.copied = true;
   stored.flavour = one.metric.kind == Metric::Kind::inclusive ? Flavour::inclusive : Flavour::exclusive;
@@ -35,11 +37,15 @@ StoredMetric computed(const MetricSet& set, size_t entry) {
   stored.flavour = set.entries()[entry].metric.kind == Metric::Kind::prederived_inclusive ? Flavour::inclusive
                                                                                           : Flavour::exclusive;
   stored.type = data_type(set.entries()[entry].metric.data_type);
+  if (!stored.type.known()) {
+    throw Error(set.name() + ": metric " + set.entries()[entry].metric.unique_name +
+                ": expected a type of values, such as DOUBLE or UINT64, found \"" + stored.type.name + "\"");
+  }
   if (!stored.type.number) stored.type = data_type("DOUBLE");
   return stored;
 }
 
-// Finds the rows of computed metrics that may be other than 0.
+// Finds the rows of computed metrics that may have other values than those that are taken where there is no row.
 void find_rows(const MetricSet& set, std::vector<StoredMetric>& stored, unsigned threads) {
   std::vector<StoredMetric*> open;
   for (StoredMetric& one : stored) {
@@ -53,7 +59,7 @@ void find_rows(const MetricSet& set, std::vector<StoredMetric>& stored, unsigned
       StoredMetric& one = *open[at];
       for (uint32_t id = 0; id < tree.size(); ++id) {
         const uint32_t path = path_of(tree, one.flavour, id);
-        if (values.is_zero(one.entry, path)) continue;
+        if (values.is_neutral(one.entry, path)) continue;
         one.index.ids.push_back(id);
         one.paths.push_back(path);
       }
