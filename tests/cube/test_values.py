@@ -2,6 +2,7 @@
 are not computed. Commands name files in their messages, and end with the right codes."""
 
 import io
+import itertools
 import json
 import random
 import struct
@@ -183,3 +184,26 @@ def test_messages_name_the_file(tmp_path, code, message):
     said = tool("remap", "-q", "-r", tmp_path / "in.spec", tmp_path / "in.cubex", tmp_path / "out.cubex",
                 code=0 if "nosuch" in message else 1)
     assert f"{tmp_path}/in.spec: {message}" in said
+
+
+@pytest.mark.parametrize("command, there", [
+    *itertools.product(["generate", "enlarge", "sync", "naive"], ["link", "folder", "second name"]),
+    ("tailrace", "link"), ("tailrace", "folder")])
+def test_the_name_of_an_unfinished_output_is_no_link(tmp_path, command, there):
+    """Others may have put it there, to a file that the user may write."""
+    target, partial = tmp_path / "target", tmp_path / "out.cubex.partial"
+    target.write_text("kept")
+    profiles.write(profile_of([[1.0]]), tmp_path / "in.cubex")
+    if there == "link":
+        partial.symlink_to(target)
+    elif there == "folder":
+        partial.mkdir()
+    else:
+        partial.hardlink_to(target)
+    words = {"generate": ["generate", tmp_path / "out.cubex", "--callpaths", 2, "--threads", 2],
+             "enlarge": ["generate", "--from", tmp_path / "in.cubex", tmp_path / "out.cubex"]}.get(
+        command, ["remap", "-q", "--identity", "--writer", command, tmp_path / "in.cubex", tmp_path / "out.cubex"])
+    said = tool(*words, code=0 if there == "second name" else 1)
+    assert target.read_text() == "kept"
+    if there != "second name":
+        assert "out.cubex.partial" in said and not (tmp_path / "out.cubex").exists()
