@@ -186,6 +186,22 @@ def test_messages_name_the_file(tmp_path, code, message):
     assert f"{tmp_path}/in.spec: {message}" in said
 
 
+@pytest.mark.parametrize("declared", ["UTF-8", "windows-1252", "ISO-8859-1"])
+def test_names_that_are_no_utf8(tmp_path, declared):
+    """They are taken for Latin-1. A name that is UTF-8 stays as it is, unless another encoding is declared."""
+    profile = profile_of([[1.0]])
+    profiles.write(profile, tmp_path / "in.cubex")
+    anchor = profiles.anchor(profile).encode().replace(b"UTF-8", declared.encode()).replace(
+        b"<name>main</name>", b"<name>f\xfcr_\xc3\xa4</name>")
+    write_archive(tmp_path / "latin.cubex", {**read_archive(tmp_path / "in.cubex"), "anchor.xml": anchor})
+    name = "für_Ã¤" if declared == "ISO-8859-1" else "für_ä"
+    document = json.loads(tool("dump", "-f", "json", tmp_path / "latin.cubex"))  # decoded as UTF-8
+    assert document["call_paths"][0]["region"] == name
+    assert cube.open(tmp_path / "latin.cubex").call_paths[0]["region"] == name
+    tool("remap", "-q", "--identity", tmp_path / "latin.cubex", tmp_path / "out.cubex")
+    assert cube.open(tmp_path / "out.cubex").call_paths[0]["region"] == name
+
+
 @pytest.mark.parametrize("command, there", [
     *itertools.product(["generate", "enlarge", "sync", "naive"], ["link", "folder", "second name"]),
     ("tailrace", "link"), ("tailrace", "folder")])
