@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,8 @@ class Profile:
             self._open = _cube.Open(self._path)
         except _cube.Error as error:
             raise CubeError(str(error)) from None
+        if self._open.warning():
+            warnings.warn(self._open.warning(), stacklevel=3)
         self._metrics = {metric["name"]: metric for metric in self._open.metrics()}
 
     def __repr__(self) -> str:
@@ -74,8 +77,9 @@ class Profile:
 
     def values(self, metric: str, inclusive: bool = False) -> numpy.ndarray:
         """Returns the values of a metric, in its unit: an array of float64, call paths × locations. It belongs to the
-        caller. Exclusive values are those of a call path alone; inclusive ones have those of the call paths below it.
-        Raises KeyError for an unknown metric, and CubeError."""
+        caller. Integers above 2^53 are rounded (`tailrace cube dump` prints them as they are). Exclusive values are
+        those of a call path alone; inclusive ones have those of the call paths below it. Raises KeyError for an
+        unknown metric, and CubeError."""
         try:
             return self._open.values(metric, inclusive)
         except KeyError:

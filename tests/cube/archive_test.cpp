@@ -143,7 +143,21 @@ TEST_F(CubeArchive, MembersMayBeCompressed) {
   const auto archive = open(tar_of({{"anchor.xml", packed}, {"cut", packed.substr(0, packed.size() - 9)}}));
   EXPECT_EQ(archive->text(archive->get("anchor.xml")), text);
   EXPECT_ERROR(archive->text(archive->get("cut")), "cut: expected a whole gzip stream");
-  EXPECT_ERROR(archive->text(archive->get("anchor.xml"), 100'000), "expected at most 100000 bytes, found more");
+  EXPECT_ERROR(archive->text(archive->get("anchor.xml"), 100'000),
+               "anchor.xml: expected a gzip stream of at most 100000 bytes, found more");
+}
+
+// A gzip stream of a few KiB may contain gigabytes.
+TEST_F(CubeArchive, WhatUnpacksToFarMoreThanProfilesDoIsRefused) {
+  const std::string bomb = gzip_of(std::string(100 << 20, '\0'));
+  ASSERT_LT(bomb.size(), size_t{200'000});
+  const auto archive = open(tar_of({{"anchor.xml", bomb}}));
+  EXPECT_ERROR(archive->text(archive->get("anchor.xml")), "anchor.xml: expected a gzip stream of at most " +
+                                                              std::to_string(Archive::most_unpacked(bomb.size())));
+  EXPECT_LT(Archive::most_unpacked(bomb.size()), uint64_t{120} << 20);
+  EXPECT_ERROR(
+      Archive(write_file(path_, gzip_of(tar_of({{"0.data", std::string(1 << 20, 'x')}}))), scratch_.path(), 1000),
+      "profile.cubex: expected a compressed profile of at most ");
 }
 
 TEST_F(CubeArchive, WhatIsNoArchiveIsRefused) {
@@ -168,6 +182,44 @@ TEST_F(CubeArchive, DamagedHeadersAreRefused) {
   wrong = tar;
   patch_header(wrong, 1024, kSizeField, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff");
   EXPECT_NE(refusal(wrong), "");
+}
+
+// Sets the check sum of each header off by `more`.
+void shift_sums(std::string& tar, int more, size_t least = 0) {
+  for (size_t at = 0; tar[at] != '\0';) {
+    const unsigned long sum = std::stoul(tar.substr(at + 148, 6), nullptr, 8);
+    const unsigned long bytes = std::stoul(tar.substr(at + kSizeField, 11), nullptr, 8);
+    std::array<char, 8> text{};
+    std::snprintf(text.data(), text.size(), "%06lo", sum + static_cast<unsigned long>(more));
+    if (at >= least) tar.replace(at + 148, 6, text.data());
+    at += 512 + (bytes + 511) / 512 * 512;
+  }
+}
+
+TEST_F(CubeArchive, CheckSumsThatAreOffByABlankAreAWarning) {
+  const std::string content(700, 'y');
+  const std::string tar = tar_of({{"a", "first"}, {"b", content}, {"c", "last"}});
+  for (const int off : {32, -32}) {
+    for (const bool zipped : {false, true}) {
+      std::string odd = tar;
+      shift_sums(odd, off);
+      const auto archive = open(zipped ? gzip_of(odd) : odd);
+      EXPECT_EQ(archive->text(archive->get("a")), "first");
+      EXPECT_EQ(archive->text(archive->get("b")), content);
+      EXPECT_EQ(archive->text(archive->get("c")), "last");
+      EXPECT_THAT_ERROR(archive->warning(), "profile.cubex: the check sums of 3 headers are off by octal 40");
+    }
+  }
+  std::string odd = tar;
+  shift_sums(odd, 32, 1024);  // not the first one
+  EXPECT_THAT_ERROR(open(odd)->warning(), "the check sums of 2 headers");
+  EXPECT_EQ(open(tar)->warning(), "");
+  for (const int off : {1, 8, 64, -40}) {
+    std::string wrong = tar;
+    shift_sums(wrong, off);
+    EXPECT_THAT_ERROR(refusal(wrong), "profile.cubex: expected a Cube profile, a tar archive");
+  }
+  EXPECT_THAT_ERROR(refusal(odd.substr(0, 1800)), "b: expected 700 bytes from 1536 on, found the end");
 }
 
 TEST_F(CubeArchive, MembersWithHolesAreRefused) {
@@ -225,8 +277,24 @@ TEST(CubeDataType, HasTheSizesOfCube) {
   EXPECT_EQ(data_type("MAXDOUBLE").number->combine, Number::Combine::greatest);
   for (const char* name : {"", "double", "HISTOGRAM(3)", "SCALE_FUNC", "NDOUBLES(0)", "NDOUBLES(-1)", "NDOUBLES(x)",
                            "NDOUBLES(99999999999)", "NDOUBLES(3) "}) {
-    EXPECT_ERROR(data_type(name), "expected a type of values, such as DOUBLE or UINT64, found \"");
+    EXPECT_FALSE(data_type(name).known()) << name;
   }
+  EXPECT_TRUE(data_type("RATE").known());
+  EXPECT_EQ(neutral(Number::Combine::least), std::numeric_limits<double>::max());
+  EXPECT_EQ(neutral(Number::Combine::greatest), std::numeric_limits<double>::lowest());
+}
+
+TEST(CubeDataType, IntegersHaveTheirDigits) {
+  const Integer most = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(text_of(Integer{0}), "0");
+  EXPECT_EQ(text_of(Integer{-120}), "-120");
+  EXPECT_EQ(text_of(most), "18446744073709551615");
+  EXPECT_EQ(text_of(-most * 1000), "-18446744073709551615000");
+  const std::vector<int64_t> values = {std::numeric_limits<int64_t>::min(), -1, 0,
+                                       std::numeric_limits<int64_t>::max()};
+  std::vector<Integer> found(values.size());
+  to_integers(*data_type("INT64").number, std::as_bytes(std::span(values)).data(), values.size(), found.data());
+  for (size_t at = 0; at < values.size(); ++at) EXPECT_EQ(text_of(found[at]), std::to_string(values[at]));
 }
 
 // The nearest integer of a type, by the slow and plain way.
@@ -314,7 +382,7 @@ struct OneMetric {
   std::vector<std::string> rows;
 };
 
-// Returns all rows as bytes, those of call paths without one as zeros.
+// Returns all rows as bytes, those of call paths without one as neutral values.
 std::string all_rows(const Rows& rows, uint64_t paths) {
   std::string all;
   for (uint32_t id = 0; id < paths; ++id) {
@@ -326,7 +394,10 @@ std::string all_rows(const Rows& rows, uint64_t paths) {
 }
 
 std::string all_rows(const OneMetric& metric) {
-  std::string all(OneMetric::kPaths * OneMetric::kLocations * metric.type.bytes(), '\0');
+  std::string value(metric.type.bytes(), '\0');
+  if (metric.type.number && !metric.type.number->is_integer()) value = bytes_of(neutral(metric.type.number->combine));
+  std::string all;
+  for (uint64_t at = 0; at < OneMetric::kPaths * OneMetric::kLocations; ++at) all += value;
   for (size_t row = 0; row < metric.rows.size(); ++row) {
     all.replace(metric.index.ids[row] * metric.rows[row].size(), metric.rows[row].size(), metric.rows[row]);
   }

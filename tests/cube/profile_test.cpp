@@ -236,6 +236,24 @@ TEST(CubeProfile, CodeIsReadBetweenCommentsAndOutsideOfThem) {
   EXPECT_EQ(metrics[1].description, "a <cubepl> b");
 }
 
+// Cube writes these without quotes, which XML has.
+TEST(CubeProfile, AttributesOfCodeMayHaveNoQuotes) {
+  const std::vector<Metric> metrics = read_metrics(
+      "<metrics><metric><uniq_name>a</uniq_name><cubepl rowwise=false>1 &lt; 2</cubepl>\n"
+      "<cubeplaggr cubeplaggrtype=plus>max(arg1, arg2)</cubeplaggr><cubeplaggr a='b=c' cubeplaggrtype=minus >arg1"
+      "</cubeplaggr><cubeplaggr cubeplaggrtype=\"aggr\">a=b</cubeplaggr></metric></metrics>",
+      "a.spec");
+  ASSERT_EQ(metrics.size(), 1u);
+  EXPECT_FALSE(metrics[0].rowwise);
+  EXPECT_EQ(metrics[0].expression.text, "1 < 2");
+  EXPECT_EQ(metrics[0].plus.text, "max(arg1, arg2)");
+  EXPECT_EQ(metrics[0].minus.text, "arg1");
+  EXPECT_EQ(metrics[0].aggregate.text, "a=b");
+  EXPECT_ERROR(
+      read_metrics("<metrics><metric><uniq_name>a</uniq_name>\n<cubepl rowwise=false>1</cubepl><b></c>", "x"),
+      "x:2: expected XML: Start-end tags mismatch, column 38");
+}
+
 // ---- writing ------------------------------------------------------------------------------------------------
 
 void expect_equal(const std::vector<Metric>& found, const std::vector<Metric>& expected) {

@@ -53,13 +53,14 @@ def _values(parser, metric, paths, locations):
     try:
         values = parser.get_metric_values(metric)
     except MissingMetricError:
-        return [[0.0] * locations for _ in paths]
-    return [plain(values.cnode_values(node)) for node in paths]
+        return [[slow.neutral(metric.data_type)] * locations for _ in paths]
+    return [plain(values.cnode_values(node)) if node.id in values.cnode_indices
+            else [slow.neutral(metric.data_type)] * locations for node in paths]
 
 
 def plain(values):
-    """Returns pycubexr's values as floats."""
-    return [float(getattr(value, "_values", value)) for value in values]
+    """Returns pycubexr's values as Python's numbers."""
+    return [getattr(value, "_values", value).item() for value in values]
 
 
 # ---- made-up ones -------------------------------------------------------------------------------------------
@@ -68,10 +69,11 @@ TYPES = {"UINT8": "B", "INT8": "b", "UINT16": "H", "INT16": "h", "UINT32": "I", 
          "INT64": "q", "INTEGER": "q", "DOUBLE": "d", "FLOAT": "d", "MINDOUBLE": "d", "MAXDOUBLE": "d"}
 
 
-def made_up(seed):
-    """Returns a random profile."""
+def made_up(seed, locations=None):
+    """Returns a random profile. The evaluator computes up to 1024 locations at a time."""
     dice = random.Random(seed)
-    paths, locations = dice.randint(1, 12), dice.randint(1, 5)
+    locations = dice.choice([0, 1, 1, 2, 2, 3, 4, 5] * 6 + [1025]) if locations is None else locations
+    paths = dice.randint(1, 12 if locations < 100 else 2)
     regions = [{"name": dice.choice(["main", "MPI_Send", "MPI_Barrier", "solve", "a < b & c", "omp"]) + str(at % 3),
                 "mangled": f"r{at}", "module": dice.choice(["MPI", "x.c", ""]), "description": "",
                 "paradigm": dice.choice(["mpi", "user", "openmp"]),
@@ -85,13 +87,15 @@ def made_up(seed):
     metrics = {}
     for number in range(dice.randint(1, 5)):
         dtype, kind = dice.choice(list(TYPES)), dice.choice(["EXCLUSIVE", "INCLUSIVE"])
-        low = 0 if dtype[0] == "U" else -100
-        values = [[dice.randint(low, 100) for _ in range(locations)] for _ in range(paths)]
+        low, most = 0 if dtype[0] == "U" else -100, 100
+        if TYPES[dtype] in "qQ" and dice.random() < 0.3:  # doubles have 53 bits
+            most = 2 ** 63 - 1
+        values = [[dice.choice([0, dice.randint(low, most)]) for _ in range(locations)] for _ in range(paths)]
         if TYPES[dtype] == "d":
             values = [[value / 8 for value in row] for row in values]
         for row in range(paths):
             if dice.random() < 0.3:
-                values[row] = [0.0] * locations
+                values[row] = [slow.neutral(dtype) if TYPES[dtype] == "d" else 0] * locations
         metrics[f"m{number}"] = slow.Metric(f"m{number}", kind, dtype, values)
     return slow.Profile(parents, [dice.randrange(4) for _ in range(paths)], regions,
                         [{"rank": dice.randint(0, 9)} for _ in range(locations)], [0], metrics)
@@ -117,7 +121,8 @@ def write(profile, path, *, order="<", index="sparse", compress=False, gzip=Fals
     members = []
     for number, metric in enumerate(profile.metrics.values()):
         places = wide_order(profile) if metric.kind == "INCLUSIVE" else list(range(len(profile.parents)))
-        ids = [place for place, number_ in enumerate(places) if index == "dense" or any(metric.values[number_])]
+        ids = [place for place, path_ in enumerate(places)
+               if index == "dense" or any(value != slow.neutral(metric.dtype) for value in metric.values[path_])]
         if index == "shuffled":
             random.Random(number).shuffle(ids)
         letter = TYPES[metric.dtype]

@@ -17,10 +17,28 @@ _TOKEN = re.compile(r"""
   | (?P<symbol><<|>>|<=|>=|==|!=|=~|[(){}\[\];,|+\-*/^<>=])
 """, re.VERBOSE)
 _REGEX = re.compile(r"\s*/((?:\\/|[^/])*)/")
+_MOST_INDICES = 2 ** 28
+
+
+def _whole(function):
+    return lambda x: function(x) if math.isfinite(x) else x
+
+
+def _ln(x):
+    return -math.inf if x == 0 else math.log(x)
+
+
+def _exp(x):
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
 _FUNCTIONS = {
-    "abs": abs, "acos": math.acos, "asin": math.asin, "atan": math.atan, "ceil": math.ceil, "cos": math.cos,
-    "exp": math.exp, "floor": math.floor, "ln": math.log, "log": math.log, "neg": lambda x: min(x, 0.0),
-    "pos": lambda x: max(x, 0.0), "sgn": lambda x: (x > 0) - (x < 0), "sin": math.sin, "sqrt": math.sqrt,
+    "abs": abs, "acos": math.acos, "asin": math.asin, "atan": math.atan, "ceil": _whole(math.ceil), "cos": math.cos,
+    "exp": _exp, "floor": _whole(math.floor), "ln": _ln, "log": _ln, "neg": lambda x: x if x < 0 else 0.0,
+    "pos": lambda x: x if x > 0 else 0.0, "sgn": lambda x: (x > 0) - (x < 0), "sin": math.sin, "sqrt": math.sqrt,
     "tan": math.tan, "min": min, "max": max}
 
 
@@ -278,8 +296,15 @@ class Evaluation:
     def _argument(self, tree):
         return self.arguments[tree[1]]
 
+    def _index(self, tree):
+        """Returns nothing for an index that no variable can have."""
+        index = number(self.value(tree))
+        return int(index) if -1 < index < _MOST_INDICES else None
+
     def _variable(self, tree):
-        name, index = tree[1], int(number(self.value(tree[2])))
+        name, index = tree[1], self._index(tree[2])
+        if index is None:
+            return None
         if self.world.is_predefined(name):
             return self.world.predefined(name, index, self.place)
         return self._array(name).get(index)
@@ -367,7 +392,9 @@ class Evaluation:
     def assign(self, target, tree):
         value = self.value(tree)
         value = 0.0 if value is None else value
-        name, index = target[1], int(number(self.value(target[2])))
+        name, index = target[1], self._index(target[2])
+        if index is None:
+            raise CubePLError("an index that no variable can have")
         if name in self.world.globals and not self.world.initialising:  # a copy, for this evaluation
             self.locals.setdefault(name, dict(self.world.globals[name]))
         self._array(name)[index] = value
@@ -385,7 +412,7 @@ def _binary(operator, a, b):
     if operator == "/":
         return a / b if b != 0 else 0.0
     if operator == "*":
-        return a * b if a != 0 and b != 0 else 0.0
+        return a * b + 0.0 if a != 0 and b != 0 else 0.0
     if operator == "^":
         try:
             result = a ** b

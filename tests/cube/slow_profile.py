@@ -2,14 +2,22 @@
 
 import dataclasses
 import re
+import sys
 from xml.etree import ElementTree
 
 import slow_cubepl as cubepl
 
 
+def neutral(dtype):
+    """Returns the values of a row that a profile leaves out: no value is less than that of a least value, or greater
+    than that of a greatest one."""
+    return {"MINDOUBLE": sys.float_info.max, "MAXDOUBLE": -sys.float_info.max}.get(dtype, 0.0)
+
+
 @dataclasses.dataclass
 class Metric:
-    """A metric; `values` has a row of all locations for each call path, of the flavour that `kind` says."""
+    """A metric; `values` has a row of all locations for each call path, of the flavour that `kind` says. Integers are
+    Python's, so that their sums are not rounded."""
 
     name: str
     kind: str = "EXCLUSIVE"
@@ -103,10 +111,10 @@ class World:
         path, location, current = place
         flavour = current if flavour == "*" else flavour
         if fixed == "program" or path is None:
-            return self.total(self.metrics[name], "i", None)
+            return float(self.total(self.metrics[name], "i", None))
         if fixed or location is None:
-            return self.total(self.metrics[name], flavour, path)
-        return self.at(self.metrics[name], flavour, path, location)
+            return float(self.total(self.metrics[name], flavour, path))
+        return float(self.at(self.metrics[name], flavour, path, location))
 
     def total(self, metric, flavour, path):
         key = metric.name, flavour, path, None
@@ -129,12 +137,14 @@ class World:
         return self.memory[key]
 
     def _at(self, metric, flavour, path, location):
-        if metric.void or (not metric.expression and metric.values is None):
+        if metric.void:
             return 0.0
+        if not metric.expression and metric.values is None:
+            return neutral(metric.dtype)
         own = "i" if metric.kind.endswith("INCLUSIVE") else "e"
         if flavour == own or metric.kind == "POSTDERIVED":
             if not metric.expression:
-                return float(metric.values[path][location])
+                return metric.values[path][location]
             evaluation = cubepl.Evaluation(self, (path, location, flavour))
             return cubepl.number(evaluation.run(self.parse(metric.expression)))
         value = self.at(metric, own, path, location)
@@ -152,7 +162,7 @@ class World:
             yield from self._below(child)
 
     def _combined(self, metric, values):
-        result = values[0] if values else 0.0
+        result = values[0] if values else 0.0 if metric.void else neutral(metric.dtype)
         for value in values[1:]:
             result = self._add(metric, result, value)
         return result
@@ -162,7 +172,7 @@ class World:
             return self._aggregate(metric.plus, left, right)
         if metric.dtype == "MINDOUBLE":
             return min(left, right)
-        return max(left, right) if metric.dtype == "MAXDOUBLE" else float(left + right)
+        return max(left, right) if metric.dtype == "MAXDOUBLE" else left + right
 
     def _subtract(self, metric, left, right):
         return self._aggregate(metric.minus, left, right) if metric.minus else left - right
@@ -188,8 +198,8 @@ class World:
         return name in self._LISTS or name in self._counts() or name in (
             "cube::callpath::calleeid", "cube::callpath::parent::id", "calculation::callpath::id",
             "calculation::region::id", "calculation::region::name", "calculation::region::description",
-            "calculation::sysres::rank", "calculation::sysres::id", "calculation::process::void",
-            "calculation::thread::void")
+            "calculation::sysres::rank", "calculation::sysres::id", "calculation::sysres::name",
+            "calculation::process::void", "calculation::thread::void")
 
     def _counts(self):
         profile = self.profile
@@ -225,4 +235,6 @@ class World:
             return float(region) if name.endswith("::id") else profile.regions[region][name.rsplit("::", 1)[1]]
         if name.endswith("void") or location is None:
             return 0.0
+        if name.endswith("name"):
+            return f"t{location}"
         return float(profile.locations[location]["rank"] if name.endswith("rank") else location)

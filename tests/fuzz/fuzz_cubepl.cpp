@@ -1,4 +1,6 @@
-// Any text as CubePL: an error with its place, or a value; for a range of locations the same as for each of them.
+// Any text as CubePL: an error with its place, or a value; for a range of locations the same as for each of them. As
+// an initialisation, too.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -27,8 +29,9 @@ class Made : public cube::Surroundings {
     using Object = cube::Predefined::Object;
     if (!variable.calculation) return cube::Value::of(static_cast<double>(index % 5));
     if (variable.object != Object::location && variable.object != Object::group) return cube::Value::of("MPI_Send");
+    if (place.count == 1) return cube::Value::of(static_cast<double>(place.first));
     for (uint32_t at = 0; at < place.count; ++at) memory[at] = place.first + at;
-    return place.count == 1 ? cube::Value::of(*memory) : cube::Value::of_row(memory);
+    return cube::Value::of_row(memory);
   }
   size_t predefined_size(const cube::Predefined&) override { return 5; }
   std::string metric_property(uint32_t, const std::string& property) override { return property; }
@@ -37,36 +40,54 @@ class Made : public cube::Surroundings {
 
 // Loops may take long, and prints disturb.
 bool is_quick(const cube::Node& node) {
-  if (node.op == cube::Op::repeat || node.op == cube::Op::print || node.op == cube::Op::assign_local ||
-      node.op == cube::Op::assign_global) {
-    // An assignment may need much memory: only those without an index.
-    if (node.op == cube::Op::repeat || node.op == cube::Op::print || node.children.size() > 1) return false;
-  }
-  for (const cube::Node& child : node.children) {
-    if (!is_quick(child)) return false;
-  }
-  return true;
+  if (node.op == cube::Op::repeat || node.op == cube::Op::print) return false;
+  return std::all_of(node.children.begin(), node.children.end(), is_quick);
 }
 
 bool equal(double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); }
 
-void evaluate(const cube::Program& program) {
-  constexpr uint32_t kLocations = 3;
-  Made made;
-  const cube::Globals globals;
-  cube::Evaluator evaluator(made, globals);
+constexpr uint32_t kLocations = 3;
+
+// Returns false if it fails.
+bool run(cube::Evaluator& evaluator, const cube::Program& program, uint32_t first, uint32_t count, double* values) {
   cube::Place place;
-  place.count = kLocations;
-  double together[kLocations];
-  evaluator.run(program, place, together);
-  const auto same = evaluator.same_for_all(program, place);
-  for (uint32_t at = 0; at < kLocations; ++at) {
-    place.first = at;
-    place.count = 1;
-    double alone = 0;
-    evaluator.run(program, place, &alone);
-    if (!equal(alone, together[at]) || (same && !equal(*same, alone))) std::abort();
+  place.first = first;
+  place.count = count;
+  try {
+    evaluator.run(program, place, values);
+    return true;
+  } catch (const cube::Error&) {
+    return false;
   }
+}
+
+void evaluate(const cube::Program& program, cube::Evaluator& evaluator) {
+  double alone[kLocations];
+  bool fine[kLocations];
+  for (uint32_t at = 0; at < kLocations; ++at) fine[at] = run(evaluator, program, at, 1, alone + at);
+  for (uint32_t first = 0; first < kLocations; ++first) {
+    for (uint32_t count = 2; first + count <= kLocations; ++count) {
+      double together[kLocations];
+      const bool all_fine = std::all_of(fine + first, fine + first + count, [](bool one) { return one; });
+      if (run(evaluator, program, first, count, together) != all_fine) std::abort();
+      for (uint32_t at = 0; all_fine && at < count; ++at) {
+        if (!equal(alone[first + at], together[at])) std::abort();
+      }
+    }
+  }
+  const auto same = evaluator.same_for_all(program, cube::Place{});
+  for (uint32_t at = 0; same && at < kLocations; ++at) {
+    if (!fine[at] || !equal(*same, alone[at])) std::abort();
+  }
+}
+
+void evaluate(const cube::Program& program) {
+  Made made;
+  cube::Globals globals;
+  cube::Evaluator evaluator(made, globals);
+  evaluate(program, evaluator);
+  evaluator.initialise(program, globals);
+  evaluate(program, evaluator);  // with what it has set
 }
 
 }  // namespace

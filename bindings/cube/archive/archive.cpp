@@ -16,6 +16,7 @@
 #include <set>
 
 #include "cube/archive/error.hpp"
+#include "cube/archive/header_sums.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -33,10 +34,10 @@ std::string reason(struct archive* reader) {
   return text != nullptr ? text : "it is damaged";
 }
 
-// Returns a reader that stands before the first member; `raw`: before all that a compressed file contains, as one.
-Reader open_reader(int descriptor, const std::string& path, bool raw = false) {
+// Returns a reader of what a compressed file contains, as one member. Of a plain file the filter is NONE.
+Reader open_compressed(int descriptor, const std::string& path) {
   Reader reader(archive_read_new());
-  raw ? archive_read_support_format_raw(reader.get()) : archive_read_support_format_tar(reader.get());
+  archive_read_support_format_raw(reader.get());
   // Not all that libarchive knows: for some it would start a program that the file names by its first bytes.
   archive_read_support_filter_gzip(reader.get());
   archive_read_support_filter_bzip2(reader.get());
@@ -45,6 +46,49 @@ Reader open_reader(int descriptor, const std::string& path, bool raw = false) {
   archive_read_support_filter_zstd(reader.get());
   if (lseek(descriptor, 0, SEEK_SET) != 0) throw Error(path + ": expected a regular file");
   if (archive_read_open_fd(reader.get(), descriptor, 1 << 16) != ARCHIVE_OK) {
+    throw Error(path + ": expected a Cube profile, a tar archive: " + reason(reader.get()));
+  }
+  return reader;
+}
+
+// Gives libarchive the bytes of a plain tar archive, with the check sums mended.
+struct PlainTar {
+  static la_ssize_t read(struct archive* reader, void* self, const void** bytes) {
+    auto& tar = *static_cast<PlainTar*>(self);
+    ssize_t got = -1;
+    do {
+      got = ::pread(tar.descriptor, tar.block.data(), tar.block.size(), static_cast<off_t>(tar.at));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+      archive_set_error(reader, errno, "%s", std::strerror(errno));
+      return -1;
+    }
+    tar.sums.mend(tar.at, std::span(tar.block).first(static_cast<size_t>(got)));
+    tar.at += static_cast<uint64_t>(got);
+    *bytes = tar.block.data();
+    return got;
+  }
+  // Not beyond the end of the file, so that what is cut off is noticed.
+  static la_int64_t skip(struct archive*, void* self, la_int64_t bytes) {
+    auto& tar = *static_cast<PlainTar*>(self);
+    const uint64_t left = tar.file_bytes - std::min(tar.at, tar.file_bytes);
+    const uint64_t part = std::min(static_cast<uint64_t>(bytes), left);
+    tar.at += part;
+    return static_cast<la_int64_t>(part);
+  }
+
+  const int descriptor;
+  const uint64_t file_bytes;
+  const HeaderSums& sums;
+  uint64_t at = 0;
+  std::vector<std::byte> block = std::vector<std::byte>(1 << 16);
+};
+
+// Returns a reader that stands before the first member. `tar` must live as long.
+Reader open_plain(PlainTar& tar, const std::string& path) {
+  Reader reader(archive_read_new());
+  archive_read_support_format_tar(reader.get());
+  if (archive_read_open2(reader.get(), &tar, nullptr, PlainTar::read, PlainTar::skip, nullptr) != ARCHIVE_OK) {
     throw Error(path + ": expected a Cube profile, a tar archive: " + reason(reader.get()));
   }
   return reader;
@@ -118,7 +162,7 @@ Source gzip_source(int descriptor, const std::string& path) {
 
 // To the end of the stream, not of the tar in it: the last check sum is there.
 Source other_source(int descriptor, const std::string& path) {
-  const std::shared_ptr<struct archive> reader = open_reader(descriptor, path, true);
+  const std::shared_ptr<struct archive> reader = open_compressed(descriptor, path);
   archive_entry* whole = nullptr;
   next_member(reader.get(), whole, path);
   return [reader, path](std::span<char> to) {
@@ -128,13 +172,21 @@ Source other_source(int descriptor, const std::string& path) {
   };
 }
 
-// Unpacks into a file without a name, and returns that.
-int unpack(const Source& source, const std::string& folder) {
+// Unpacks into a file without a name, at most `most` bytes, and returns that.
+int unpack(const Source& source, const std::string& folder, uint64_t most, const std::string& path) {
   const int unpacked = open_nameless(folder);
   if (unpacked < 0) throw Error(folder + ": the profile cannot be unpacked there: " + reason());
   try {
     std::vector<char> part(1 << 18);
-    while (const size_t got = source(part)) write_all(unpacked, part.data(), got, folder);
+    uint64_t all = 0;
+    while (const size_t got = source(part)) {
+      all += got;
+      if (all > most) {
+        throw Error(path + ": expected a compressed profile of at most " + std::to_string(most) +
+                    " bytes, found more: unpack it first if it is right");
+      }
+      write_all(unpacked, part.data(), got, folder);
+    }
   } catch (...) {
     ::close(unpacked);
     throw;
@@ -178,7 +230,10 @@ std::string unzip(const std::string& zipped, uint64_t most, const std::string& w
     stream.avail_out = static_cast<uInt>(text.size() - before);
     result = inflate(&stream, Z_NO_FLUSH);
     text.resize(text.size() - stream.avail_out);
-    if (text.size() > most) throw Error(what + ": expected at most " + std::to_string(most) + " bytes, found more");
+    if (text.size() > most) {
+      throw Error(what + ": expected a gzip stream of at most " + std::to_string(most) +
+                  " bytes, found more: unpack it first if it is right");
+    }
   }
   if (result != Z_STREAM_END)
     throw Error(what + ": expected a whole gzip stream, found one that is damaged or cut off");
@@ -187,25 +242,30 @@ std::string unzip(const std::string& zipped, uint64_t most, const std::string& w
 
 }  // namespace
 
-Archive::Archive(const std::string& path, const std::string& scratch) : path_(path) {
+Archive::Archive(const std::string& path, const std::string& scratch, uint64_t most_unpacked) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw Error(path + ": " + reason());
   try {
-    bytes_of(descriptor_, path);
-    Reader reader = open_reader(descriptor_, path);
-    archive_entry* first = nullptr;
-    next_member(reader.get(), first, path);
-    if (const int filter = archive_filter_code(reader.get(), 0); filter != ARCHIVE_FILTER_NONE) {
-      const bool gzip = filter == ARCHIVE_FILTER_GZIP && archive_filter_count(reader.get()) == 2;  // with NONE
+    const uint64_t packed_bytes = bytes_of(descriptor_, path);
+    Reader packed = open_compressed(descriptor_, path);
+    archive_entry* whole = nullptr;
+    next_member(packed.get(), whole, path);
+    if (const int filter = archive_filter_code(packed.get(), 0); filter != ARCHIVE_FILTER_NONE) {
+      const bool gzip = filter == ARCHIVE_FILTER_GZIP && archive_filter_count(packed.get()) == 2;  // with NONE
       const char* const temporary = std::getenv("TMPDIR");
       const std::string folder = !scratch.empty() ? scratch : (temporary != nullptr ? temporary : "/tmp");
       const Source source = gzip ? gzip_source(descriptor_, path) : other_source(descriptor_, path);
-      const int unpacked = unpack(source, folder);
+      const int unpacked = unpack(source, folder, most_unpacked + kMostRatio * packed_bytes, path);
       ::close(descriptor_);
       descriptor_ = unpacked;
     }
-    reader = open_reader(descriptor_, path);
-    read_members(reader.get(), path, bytes_of(descriptor_, path), members_);
+    const HeaderSums sums(descriptor_);
+    PlainTar tar{descriptor_, bytes_of(descriptor_, path), sums};
+    read_members(open_plain(tar, path).get(), path, tar.file_bytes, members_);
+    if (sums.odd() > 0) {
+      warning_ = path + ": the check sums of " + std::to_string(sums.odd()) +
+                 " headers are off by octal 40, as CubeWriter 4.8 writes them";
+    }
     std::set<std::string> names;
     for (const Member& member : members_) {
       if (!names.insert(member.name).second) throw Error(path + ": found two members " + member.name);
@@ -254,7 +314,7 @@ std::string Archive::text(const Member& member, uint64_t most) const {
   std::string text(member.bytes, '\0');
   read(member, 0, std::as_writable_bytes(std::span(text)));
   const bool zipped = text.size() > 2 && text[0] == '\x1f' && text[1] == '\x8b';
-  return zipped ? unzip(text, most, path_ + ": " + member.name) : text;
+  return zipped ? unzip(text, std::min(most, most_unpacked(text.size())), path_ + ": " + member.name) : text;
 }
 
 }  // namespace tailrace::cube

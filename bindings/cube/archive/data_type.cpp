@@ -10,8 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cube/archive/error.hpp"
-
 namespace tailrace::cube {
 namespace {
 
@@ -153,7 +151,12 @@ DataType data_type(std::string_view name) {
   if (const unsigned count = doubles_in(name)) {
     return {std::string(name), std::vector<uint8_t>(count, 8), std::nullopt};
   }
-  throw Error("expected a type of values, such as DOUBLE or UINT64, found \"" + std::string(name) + "\"");
+  return {std::string(name), {}, std::nullopt};
+}
+
+double neutral(Number::Combine combine) {
+  if (combine == Combine::sum) return 0;
+  return combine == Combine::least ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest();
 }
 
 void swap_bytes(const DataType& type, const std::byte* from, size_t values, std::byte* to) {
@@ -181,15 +184,39 @@ void swap_bytes(const DataType& type, const std::byte* from, size_t values, std:
   }
 }
 
-void to_doubles(const Number& number, const std::byte* from, size_t values, double* to) {
+namespace {
+
+template <typename To>
+void convert(const Number& number, const std::byte* from, size_t values, To* to) {
   with_type(number, [&](auto zero) {
     using T = decltype(zero);
     for (size_t at = 0; at < values; ++at) {
       T value;
       std::memcpy(&value, from + at * sizeof value, sizeof value);
-      to[at] = static_cast<double>(value);
+      to[at] = static_cast<To>(value);
     }
   });
+}
+
+}  // namespace
+
+void to_doubles(const Number& number, const std::byte* from, size_t values, double* to) {
+  convert(number, from, values, to);
+}
+
+void to_integers(const Number& number, const std::byte* from, size_t values, Integer* to) {
+  convert(number, from, values, to);
+}
+
+std::string text_of(Integer value) {
+  std::string text;
+  for (Integer rest = value; rest != 0 || text.empty(); rest /= 10) {
+    const int digit = static_cast<int>(rest % 10);
+    text += static_cast<char>('0' + (digit < 0 ? -digit : digit));
+  }
+  if (value < 0) text += '-';
+  std::reverse(text.begin(), text.end());
+  return text;
 }
 
 void from_doubles(const Number& number, const double* from, size_t values, std::byte* to) {

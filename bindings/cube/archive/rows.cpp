@@ -24,17 +24,21 @@ uint64_t in_order(uint64_t number, ByteOrder order) {
 Rows::Rows(const Archive& archive, unsigned metric, DataType type, uint64_t call_paths, uint64_t locations)
     : archive_(archive), type_(std::move(type)), locations_(locations) {
   const std::string number = std::to_string(metric);
+  name_ = archive.path() + ": " + number + ".data";
   const Member* const index = archive.find(number + ".index");
   data_ = archive.find(number + ".data");
   if (index == nullptr && data_ == nullptr) return;
-  name_ = archive.path() + ": " + number + ".data";
   if (index == nullptr || data_ == nullptr) {
     throw Error(archive.path() + ": found one of " + number + ".index and " + number + ".data, expected both");
   }
   index_ = read_index(archive, *index, call_paths);
   row_of_.assign(call_paths, kNone);
   for (size_t row = 0; row < index_.ids.size(); ++row) row_of_[index_.ids[row]] = static_cast<uint32_t>(row);
-  read_head();
+  if (type_.known()) read_head();
+}
+
+void Rows::refuse_type(const char* expected) const {
+  throw Error(name_ + ": expected " + expected + ", such as DOUBLE or UINT64, found \"" + type_.name + "\"");
 }
 
 void Rows::read_head() {
@@ -73,11 +77,16 @@ void Rows::read_places() {
   }
 }
 
+void Rows::fill_neutral(std::span<std::byte> to) const {
+  std::fill(to.begin(), to.end(), std::byte{0});
+  if (!type_.number || type_.number->combine == Number::Combine::sum) return;
+  const double value = neutral(type_.number->combine);
+  for (size_t at = 0; at < to.size(); at += sizeof value) std::memcpy(to.data() + at, &value, sizeof value);
+}
+
 void Rows::read(uint32_t id, std::span<std::byte> to) const {
-  if (!has(id)) {
-    std::fill(to.begin(), to.end(), std::byte{0});
-    return;
-  }
+  if (!type_.known()) refuse_type("a type whose layout is known");
+  if (!has(id)) return fill_neutral(to);
   const uint32_t row = row_of_[id];
   if (compresses_) {
     unzip(row, to);
@@ -100,15 +109,17 @@ void Rows::unzip(uint32_t row, std::span<std::byte> to) const {
 }
 
 void Rows::read(uint32_t id, std::span<double> to, std::vector<std::byte>& memory) const {
-  if (!has(id)) {
-    std::fill(to.begin(), to.end(), 0.0);
-    return;
-  }
-  const Number& number = *type_.number;
-  if (number.kind == Number::Kind::floating) return read(id, std::as_writable_bytes(to));
+  if (!type_.number) refuse_type("a type of numbers");
+  if (!type_.number->is_integer()) return read(id, std::as_writable_bytes(to));
   memory.resize(row_bytes());
   read(id, memory);
-  to_doubles(number, memory.data(), to.size(), to.data());
+  to_doubles(*type_.number, memory.data(), to.size(), to.data());
+}
+
+void Rows::read(uint32_t id, std::span<Integer> to, std::vector<std::byte>& memory) const {
+  memory.resize(row_bytes());
+  read(id, memory);
+  to_integers(*type_.number, memory.data(), to.size(), to.data());
 }
 
 }  // namespace tailrace::cube

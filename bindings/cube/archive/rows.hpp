@@ -19,7 +19,8 @@ namespace tailrace::cube {
 
 class Rows {
  public:
-  // The archive must live as long as this. A metric without members has no rows, which is no error.
+  // The archive must live as long as this. A metric without members has no rows, which is no error. Rows of a type
+  // that is not known cannot be read.
   Rows(const Archive& archive, unsigned metric, DataType type, uint64_t call_paths, uint64_t locations);
 
   const DataType& type() const { return type_; }
@@ -27,13 +28,16 @@ class Rows {
   bool compressed() const { return compresses_; }
   uint64_t row_bytes() const { return locations_ * type_.bytes(); }
 
-  // Returns true if the call path with that id has a row. Without one, its values are 0.
+  // Returns true if the call path with that id has a row. Without one, its values are neutral.
   bool has(uint32_t id) const { return id < row_of_.size() && row_of_[id] != kNone; }
-  // Fills `to`, of row_bytes(), with the row in this machine's byte order; with zeros if there is none. Any thread
-  // may call.
+  // Fills `to`, of row_bytes(), with the row in this machine's byte order; with neutral values if there is none. Any
+  // thread may call.
   void read(uint32_t id, std::span<std::byte> to) const;
-  // Fills `to` with the row as doubles, one for each location; `memory` is used for it. The type must be a number.
+  // Fills `to` with the row as doubles, one for each location; `memory` is used for it. Throws Error if the type is
+  // no number.
   void read(uint32_t id, std::span<double> to, std::vector<std::byte>& memory) const;
+  // Likewise as integers; the type must be one.
+  void read(uint32_t id, std::span<Integer> to, std::vector<std::byte>& memory) const;
 
  private:
   struct Compressed {
@@ -44,6 +48,8 @@ class Rows {
 
   void read_head();
   void read_places();
+  void fill_neutral(std::span<std::byte> to) const;
+  [[noreturn]] void refuse_type(const char* expected) const;
   void unzip(uint32_t row, std::span<std::byte> to) const;
 
   const Archive& archive_;

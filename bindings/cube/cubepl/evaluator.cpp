@@ -1,7 +1,6 @@
 #include "cube/cubepl/evaluator.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,8 @@ namespace tailrace::cube {
 namespace {
 
 constexpr size_t kMostRows = 4096;                 // of one evaluation
+constexpr size_t kMostTexts = size_t{1} << 24;     // likewise
+constexpr size_t kMostElements = size_t{1} << 22;  // of its variables
 constexpr uint64_t kMostRepeated = 1'000'000'000;  // times, as in CubePL
 
 // The locations take different ways.
@@ -28,13 +29,28 @@ double number_of(const Value& value) { return value.is_text() ? number_in(value.
 
 bool is_number(const Value& value) { return !value.is_row(); }
 
+// Returns the product of two numbers: 0 if one of them is 0, whatever the other one is, and never -0.
+double product(double a, double b) {
+  const double value = a * b + 0.0;
+  return value == value || (a != 0 && b != 0) ? value : 0.0;
+}
+
+bool assigns(const Node& node) {
+  return node.op == Op::assign_local || node.op == Op::assign_global ||
+         std::any_of(node.children.begin(), node.children.end(), assigns);
+}
+
 }  // namespace
 
 struct Evaluator::Frame {
   const Program& program;
   const Place& place;
-  std::vector<Variable> locals;  // then those that hide global variables
-  std::vector<uint32_t> hidden;  // the global variables
+  std::vector<Variable> locals;    // then what was assigned to global variables
+  std::vector<uint32_t> assigned;  // these
+  size_t elements = 0;             // of all variables
+  // Where the locations take different branches: 1 for those that take the present one. Null: all do.
+  const double* taking = nullptr;
+  bool some_only = false;  // an element was set for some of the locations: of the others it is 0 or was never set
 };
 
 // ---- programs ----------------------------------------------------------------------------------------------------
@@ -57,13 +73,29 @@ class Setting {
 
 }  // namespace
 
+// Gives back what an evaluation has taken of the memory.
+class Evaluator::Taken {
+ public:
+  explicit Taken(Evaluator& evaluator)
+      : evaluator_(evaluator), rows_(evaluator.rows_used_), texts_(evaluator.texts_.size()) {}
+  ~Taken() {
+    evaluator_.rows_used_ = rows_;
+    evaluator_.texts_.resize(texts_);
+  }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+ private:
+  Evaluator& evaluator_;
+  const size_t rows_;
+  const size_t texts_;
+};
+
 void Evaluator::run(const Program& program, const Place& place, double* values) {
-  const size_t rows = rows_used_;
-  const size_t texts = texts_.size();
-  Frame frame{program, place, std::vector<Variable>(program.locals.size()), {}};
-  const Setting<Frame*> current(frame_, &frame);
-  bool differs = false;
   try {
+    const Taken taken(*this);
+    Frame frame{program, place, std::vector<Variable>(program.locals.size()), {}};
+    const Setting<Frame*> current(frame_, &frame);
     const Value value = evaluate(program.root);
     if (value.is_row()) {
       std::copy_n(value.row, place.count, values);
@@ -71,11 +103,9 @@ void Evaluator::run(const Program& program, const Place& place, double* values) 
       std::fill_n(values, place.count, number_of(value));
     }
   } catch (const Differs&) {
-    differs = true;
+    if (for_some_) throw;
+    run_each(program, place, values);
   }
-  rows_used_ = rows;
-  texts_.resize(texts);
-  if (differs) run_each(program, place, values);
 }
 
 void Evaluator::run_each(const Program& program, const Place& place, double* values) {
@@ -91,28 +121,49 @@ void Evaluator::run_each(const Program& program, const Place& place, double* val
 }
 
 std::optional<double> Evaluator::same_for_all(const Program& program, const Place& place) {
-  const size_t rows = rows_used_;
-  const size_t texts = texts_.size();
   Place all = place;
   all.count = kMostLocations;
+  const Taken taken(*this);
   Frame frame{program, all, std::vector<Variable>(program.locals.size()), {}};
   const Setting<Frame*> current(frame_, &frame);
   const Setting<bool> unknown(probing_, true);
-  std::optional<double> result;
   try {
     const Value value = evaluate(program.root);
-    if (!value.is_row()) result = number_of(value);
+    if (!value.is_row()) return number_of(value);
   } catch (const Differs&) {
   }
-  rows_used_ = rows;
-  texts_.resize(texts);
-  return result;
+  return std::nullopt;
 }
 
 void Evaluator::initialise(const Program& program, Globals& globals) {
   const Setting<Globals*> writing(writable_, &globals);
   double ignored = 0;
   run(program, Place{}, &ignored);
+}
+
+// ---- branches ----------------------------------------------------------------------------------------------------
+
+// Returns where the locations go that take the present branch.
+Evaluator::Decision Evaluator::decide(const Value& condition) const {
+  if (!condition.is_row()) return number_of(condition) != 0 ? Decision::holds : Decision::fails;
+  if (condition.row == nullptr) throw Differs();
+  bool holds = false;
+  bool fails = false;
+  for (uint32_t at = 0; at < frame_->place.count; ++at) {
+    if (frame_->taking != nullptr && frame_->taking[at] == 0) continue;
+    (condition.row[at] != 0 ? holds : fails) = true;
+  }
+  return holds && fails ? Decision::differs : holds ? Decision::holds : Decision::fails;
+}
+
+// Returns those of them for which the condition holds, or does not.
+const double* Evaluator::taking(const Value& condition, bool holds) {
+  double* const row = memory();
+  for (uint32_t at = 0; at < frame_->place.count; ++at) {
+    const bool here = frame_->taking == nullptr || frame_->taking[at] != 0;
+    row[at] = here && (condition.row[at] != 0) == holds ? 1 : 0;
+  }
+  return row;
 }
 
 // ---- statements --------------------------------------------------------------------------------------------------
@@ -132,9 +183,7 @@ bool Evaluator::execute(const Node& statement, Value& result) {
     case Op::choose: return choose(statement, 0, result);
     case Op::repeat: return repeat(statement, result);
     case Op::nothing: return false;
-    case Op::print:
-      if (!probing_) std::printf("%s\n", std::string(text_of(evaluate(statement.children[0]))).c_str());
-      return false;
+    case Op::print: print(statement); return false;
     case Op::set_metric_property:
       if (writable_ == nullptr) fail(statement, "a metric's property is set outside of an initialisation");
       surroundings_.set_metric_property(statement.slot, statement.text,
@@ -144,57 +193,47 @@ bool Evaluator::execute(const Node& statement, Value& result) {
   }
 }
 
+// Once for each location.
+void Evaluator::print(const Node& node) {
+  const Value value = evaluate(node.children[0]);
+  if (probing_) return;
+  if (frame_->place.count > 1 || for_some_) throw Differs();
+  std::printf("%s\n", std::string(text_of(value)).c_str());
+}
+
 bool Evaluator::choose(const Node& node, size_t from, Value& result) {
   if (from >= node.children.size()) return false;
   if (from + 1 == node.children.size()) return execute_block(node.children[from], result);
   const Value condition = evaluate(node.children[from]);
-  if (condition.is_row()) return choose_both(node, from, condition, result);
-  if (number_of(condition) != 0) return execute_block(node.children[from + 1], result);
-  return choose(node, from + 2, result);
-}
-
-// Each location takes its own branch: both are executed, and the variables blended.
-bool Evaluator::choose_both(const Node& node, size_t from, const Value& condition, Value& result) {
-  if (condition.row == nullptr) throw Differs();
-  const std::vector<Variable> before = frame_->locals;
-  if (execute_block(node.children[from + 1], result)) throw Differs();
-  std::vector<Variable> chosen = std::exchange(frame_->locals, before);
-  if (chosen.size() != before.size()) throw Differs();
-  if (choose(node, from + 2, result) || frame_->locals.size() != chosen.size()) throw Differs();
-  blend(condition, std::move(chosen));
+  switch (decide(condition)) {
+    case Decision::holds: return execute_block(node.children[from + 1], result);
+    case Decision::fails: return choose(node, from + 2, result);
+    default: break;
+  }
+  // A block that some locations have left is not gone on with for the others.
+  {
+    const Setting<const double*> some(frame_->taking, taking(condition, true));
+    if (execute_block(node.children[from + 1], result)) throw Differs();
+  }
+  const Setting<const double*> others(frame_->taking, taking(condition, false));
+  if (choose(node, from + 2, result)) throw Differs();
   return false;
 }
 
-void Evaluator::blend(const Value& condition, std::vector<Variable> chosen) {
-  for (size_t slot = 0; slot < chosen.size(); ++slot) {
-    Variable& others = frame_->locals[slot];
-    const size_t size = std::max(others.size(), chosen[slot].size());
-    others.resize(size);
-    chosen[slot].resize(size);
-    for (size_t index = 0; index < size; ++index) {
-      if (!same(chosen[slot][index], others[index])) {
-        others[index] = blended(condition, chosen[slot][index], others[index]);
-      }
-    }
-  }
-}
-
-Value Evaluator::blended(const Value& condition, const Value& chosen, const Value& other) {
-  if (chosen.is_text() || other.is_text()) throw Differs();
-  double* const row = memory();
-  for (uint32_t at = 0; at < frame_->place.count; ++at) {
-    const Value& one = condition.row[at] != 0 ? chosen : other;
-    row[at] = one.is_row() ? one.row[at] : one.number;
-  }
-  return Value::of_row(row);
-}
-
 bool Evaluator::repeat(const Node& node, Value& result) {
+  const Setting<const double*> going_on(frame_->taking, frame_->taking);
+  bool differs = false;
   for (uint64_t times = 0; times < kMostRepeated; ++times) {
     const Value condition = evaluate(node.children[0]);
-    if (condition.is_row()) throw Differs();
-    if (number_of(condition) == 0) return false;
-    if (execute_block(node.children[1], result)) return true;
+    const Decision decision = decide(condition);
+    if (decision == Decision::fails) return false;
+    if (decision == Decision::differs) {
+      frame_->taking = taking(condition, true);
+      differs = true;
+    }
+    if (!execute_block(node.children[1], result)) continue;
+    if (differs) throw Differs();
+    return true;
   }
   return false;
 }
@@ -202,23 +241,38 @@ bool Evaluator::repeat(const Node& node, Value& result) {
 // children: the value, then the index if there is one.
 void Evaluator::assign(const Node& node) {
   Value value = evaluate(node.children[0]);
+  if (value.kind == Value::Kind::unset) value = Value::of(0.0);
   const std::optional<size_t> index = index_of(node, 1);
   if (!index) fail(node, "expected an index of 0 to 2^28");
-  if (node.op == Op::assign_global && writable_ != nullptr) return writable_->set(node.slot, *index, value);
-  size_t slot = node.slot;
-  if (node.op == Op::assign_global) {
-    const auto found = std::find(frame_->hidden.begin(), frame_->hidden.end(), node.slot);
-    slot = frame_->program.locals.size() + static_cast<size_t>(found - frame_->hidden.begin());
-    if (found == frame_->hidden.end()) {
-      frame_->hidden.push_back(node.slot);
-      Variable copy;
-      for (size_t at = 0; at < globals_.size(node.slot); ++at) copy.push_back(globals_.get(node.slot, at));
-      frame_->locals.push_back(std::move(copy));
-    }
+  if (node.op == Op::assign_global && writable_ != nullptr) {
+    if (writable_->set(node.slot, *index, value)) return;
+    fail(node, "expected at most 2^26 elements of global variables, found more");
   }
-  Variable& variable = frame_->locals[slot];
-  if (*index >= variable.size()) variable.resize(*index + 1);
-  variable[*index] = value.kind == Value::Kind::unset ? Value::of(0.0) : value;
+  Variable& variable = node.op == Op::assign_local ? frame_->locals[node.slot] : hiding(node.slot);
+  if (frame_->taking != nullptr) value = merged(value, node, variable, *index);
+  if (variable.set(*index, value) && ++frame_->elements > kMostElements) {
+    fail(node, "expected at most 2^22 elements of variables in one evaluation, found more");
+  }
+}
+
+// Returns the value for the locations that take the present branch, and that of the element for the others.
+Value Evaluator::merged(const Value& value, const Node& target, const Variable& variable, size_t index) {
+  const Value* before = variable.find(index);
+  Value global;
+  if (before == nullptr && target.op == Op::assign_global) {
+    global = globals_.get(target.slot, index);
+    if (global.kind != Value::Kind::unset) before = &global;
+  }
+  if (before == nullptr) frame_->some_only = true;
+  const Value other = before == nullptr ? Value::of(0.0) : *before;
+  if (before != nullptr && same(value, other)) return value;
+  if (value.is_text() || other.is_text()) throw Differs();
+  double* const row = memory();
+  for (uint32_t at = 0; at < frame_->place.count; ++at) {
+    const Value& one = frame_->taking[at] != 0 ? value : other;
+    row[at] = one.is_row() ? one.row[at] : one.number;
+  }
+  return Value::of_row(row);
 }
 
 // ---- expressions -------------------------------------------------------------------------------------------------
@@ -245,7 +299,7 @@ Value Evaluator::evaluate(const Node& node) {
       if ((is_number(left) && number_of(left) == 0) || (is_number(right) && number_of(right) == 0)) {
         return Value::of(0.0);
       }
-      return map(left, right, [](double a, double b) { return a * b; });
+      return map(left, right, product);
     }
     case Op::divide: return pair(node, [](double a, double b) { return b == 0 ? 0.0 : a / b; });
     case Op::power: return pair(node, [](double a, double b) { return std::pow(a, b); });
@@ -265,7 +319,10 @@ Value Evaluator::evaluate(const Node& node) {
     case Op::logical_not: return map(child(0), [](double a) { return a == 0 ? 1.0 : 0.0; });
     case Op::call: return call(node);
     case Op::size_of: return size_of(node.children[0]);
-    case Op::is_defined: return is_defined(node.children[0]);
+    case Op::is_defined: {
+      const Node& about = node.children[0];
+      return Value::of(about.op == Op::predefined || size_of(about).number > 0 ? 1.0 : 0.0);
+    }
     case Op::metric_property: return Value::of(keep(surroundings_.metric_property(node.slot, node.text)));
     case Op::block: {
       Value result = Value::of(0.0);
@@ -276,20 +333,25 @@ Value Evaluator::evaluate(const Node& node) {
   }
 }
 
-// "and" and "or" leave the right side out if the left one decides.
+// "and" and "or" evaluate the right side for the locations for which the left one does not decide.
 Value Evaluator::logical(const Node& node) {
   const Value left = evaluate(node.children[0]);
-  if (is_number(left) && node.op != Op::logical_xor) {
-    const bool holds = number_of(left) != 0;
-    if (holds == (node.op == Op::logical_or)) return Value::of(holds ? 1.0 : 0.0);
-    return map(evaluate(node.children[1]), [](double a) { return a != 0 ? 1.0 : 0.0; });
+  if (node.op == Op::logical_xor) {
+    return map(left, evaluate(node.children[1]), [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; });
   }
+  const bool is_and = node.op == Op::logical_and;
+  if (left.is_row() && left.row == nullptr) {
+    if (assigns(node.children[1])) throw Differs();
+    return left;
+  }
+  const Decision decision = decide(left);
+  if (decision == (is_and ? Decision::fails : Decision::holds)) return Value::of(is_and ? 0.0 : 1.0);
+  const bool differs = decision == Decision::differs;
+  const Setting<const double*> some(frame_->taking, differs ? taking(left, is_and) : frame_->taking);
   const Value right = evaluate(node.children[1]);
-  switch (node.op) {
-    case Op::logical_and: return map(left, right, [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; });
-    case Op::logical_or: return map(left, right, [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; });
-    default: return map(left, right, [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; });
-  }
+  if (!differs) return map(right, [](double a) { return a != 0 ? 1.0 : 0.0; });
+  if (is_and) return map(left, right, [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; });
+  return map(left, right, [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; });
 }
 
 Value Evaluator::compare_texts(const Node& node) {
@@ -329,13 +391,15 @@ Value Evaluator::call(const Node& node) {
 // Depends on the place alone, so that a run can be repeated.
 Value Evaluator::random(const Node& node, const Value& most) {
   if (probing_) return Value::of_row(nullptr);
-  double* const row = memory();
   const Place& place = frame_->place;
-  for (uint32_t at = 0; at < place.count; ++at) {
-    row[at] = random_number((uint64_t{place.call_path} << 32) + place.first + at, node.line * 1000 + node.column);
-  }
-  const Value share = place.count == 1 ? Value::of(*row) : Value::of_row(row);
-  return map(share, most, [](double a, double b) { return a * b; });
+  const auto share = [&](uint32_t at) {
+    return random_number((uint64_t{place.call_path} << 32) + place.first + at, node.line * 1000 + node.column);
+  };
+  const auto scaled = [](double a, double b) { return a * b; };
+  if (place.count == 1) return map(Value::of(share(0)), most, scaled);
+  double* const row = memory();
+  for (uint32_t at = 0; at < place.count; ++at) row[at] = share(at);
+  return map(Value::of_row(row), most, scaled);
 }
 
 Value Evaluator::metric(const Node& node) {
@@ -347,12 +411,18 @@ Value Evaluator::metric(const Node& node) {
     place.whole_system = true;
     place.whole_program = place.whole_program || node.reference.system == Reference::System::whole_program;
     place.count = 1;
-    double value = 0;
-    return Value::of(*surroundings_.metric(node.slot, place, &value));
   }
-  double* const room = memory();
-  const double* const row = surroundings_.metric(node.slot, place, room);
-  return place.count == 1 ? Value::of(*row) : Value::of_row(row);
+  double single = 0;
+  double* const room = place.count == 1 ? &single : memory();
+  const Setting<bool> some(for_some_, for_some_ || frame_->taking != nullptr);
+  try {
+    const double* const row = surroundings_.metric(node.slot, place, room);
+    return place.count == 1 ? Value::of(*row) : Value::of_row(row);
+  } catch (const Error&) {
+    // The metric's own program has run for all locations: it may have failed for one that does not need it.
+    if (!for_some_) throw;
+    throw Differs();
+  }
 }
 
 Value Evaluator::predefined(const Node& node) {
@@ -362,45 +432,57 @@ Value Evaluator::predefined(const Node& node) {
   const Predefined& which = node.predefined;
   const bool of_location = which.calculation && (which.object == Object::location || which.object == Object::group);
   if (of_location && probing_) return Value::of_row(nullptr);
-  double* const row = memory();
+  double* const row = of_location && frame_->place.count > 1 ? memory() : nullptr;
   const Value value = surroundings_.predefined(node.predefined, *index, frame_->place, row);
-  if (value.kind == Value::Kind::unset && of_location && frame_->place.count > 1) throw Differs();
+  if (value.kind == Value::Kind::unset && row != nullptr) throw Differs();
   return value;
 }
 
 Value Evaluator::variable(const Node& node) {
   const std::optional<size_t> index = index_of(node, 0);
-  const Variable& variable = frame_->locals[node.slot];
-  return index && *index < variable.size() ? variable[*index] : Value();
+  const Value* const found = index ? frame_->locals[node.slot].find(*index) : nullptr;
+  return found == nullptr ? Value() : *found;
+}
+
+// Returns what was assigned to a global variable in this evaluation, which hides its elements.
+Evaluator::Variable& Evaluator::hiding(uint32_t global) {
+  const auto found = std::find(frame_->assigned.begin(), frame_->assigned.end(), global);
+  const size_t at = frame_->program.locals.size() + static_cast<size_t>(found - frame_->assigned.begin());
+  if (found == frame_->assigned.end()) {
+    frame_->assigned.push_back(global);
+    frame_->locals.emplace_back();
+  }
+  return frame_->locals[at];
+}
+
+const Evaluator::Variable* Evaluator::find_hiding(uint32_t global) const {
+  const auto found = std::find(frame_->assigned.begin(), frame_->assigned.end(), global);
+  if (found == frame_->assigned.end()) return nullptr;
+  return &frame_->locals[frame_->program.locals.size() + static_cast<size_t>(found - frame_->assigned.begin())];
 }
 
 Value Evaluator::global(const Node& node) {
   const std::optional<size_t> index = index_of(node, 0);
   if (!index) return {};
-  if (writable_ != nullptr) return writable_->get(node.slot, *index);
-  const auto hidden = std::find(frame_->hidden.begin(), frame_->hidden.end(), node.slot);
-  if (hidden == frame_->hidden.end()) return globals_.get(node.slot, *index);
-  const Variable& variable =
-      frame_->locals[frame_->program.locals.size() + static_cast<size_t>(hidden - frame_->hidden.begin())];
-  return *index < variable.size() ? variable[*index] : Value();
+  if (writable_ != nullptr) {
+    const Value value = writable_->get(node.slot, *index);
+    return value.is_text() ? Value::of(keep(std::string(value.text))) : value;  // it may be set again
+  }
+  const Variable* const hiding = find_hiding(node.slot);
+  const Value* const found = hiding == nullptr ? nullptr : hiding->find(*index);
+  return found == nullptr ? globals_.get(node.slot, *index) : *found;
 }
 
 Value Evaluator::size_of(const Node& node) {
   size_t size = 0;
   if (node.op == Op::predefined) size = surroundings_.predefined_size(node.predefined);
+  if (node.op != Op::predefined && frame_->some_only) throw Differs();
   if (node.op == Op::local) size = frame_->locals[node.slot].size();
   if (node.op == Op::global) {
-    const auto hidden = std::find(frame_->hidden.begin(), frame_->hidden.end(), node.slot);
-    const size_t place = frame_->program.locals.size() + static_cast<size_t>(hidden - frame_->hidden.begin());
-    size = hidden != frame_->hidden.end() ? frame_->locals[place].size()
-                                          : (writable_ != nullptr ? *writable_ : globals_).size(node.slot);
+    size = (writable_ != nullptr ? *writable_ : globals_).size(node.slot);
+    if (const Variable* const hiding = find_hiding(node.slot)) size = std::max(size, hiding->size());
   }
   return Value::of(static_cast<double>(size));
-}
-
-Value Evaluator::is_defined(const Node& node) {
-  if (node.op == Op::predefined) return Value::of(1.0);
-  return Value::of(size_of(node).number > 0 ? 1.0 : 0.0);
 }
 
 // ---- rows and texts ----------------------------------------------------------------------------------------------
@@ -450,10 +532,16 @@ std::string_view Evaluator::text_of(const Value& value) {
   }
 }
 
-std::string_view Evaluator::keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+std::string_view Evaluator::keep(std::string text) {
+  if (texts_.size() >= kMostTexts) {
+    throw Error(frame_->program.where + ": expected at most 2^24 texts in one evaluation, found more");
+  }
+  return texts_.emplace_back(std::move(text));
+}
 
+// For a row of several locations.
 double* Evaluator::memory() {
-  if (frame_->place.count > 1 && rows_used_ >= kMostRows) throw Differs();
+  if (rows_used_ >= kMostRows) throw Differs();
   if (rows_used_ == rows_.size()) rows_.push_back(std::make_unique_for_overwrite<double[]>(kMostLocations));
   return rows_[rows_used_++].get();
 }
@@ -464,7 +552,7 @@ std::optional<size_t> Evaluator::index_of(const Node& node, size_t child) {
   const Value value = evaluate(node.children[child]);
   if (value.is_row()) throw Differs();
   const double index = number_of(value);
-  if (!(index > -1) || index >= static_cast<double>(Globals::kMostElements)) return std::nullopt;
+  if (!(index > -1) || index >= static_cast<double>(Globals::kMostIndices)) return std::nullopt;
   return static_cast<size_t>(index);
 }
 

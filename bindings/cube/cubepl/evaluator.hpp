@@ -1,7 +1,8 @@
 // Evaluator: computes an expression of CubePL for one call path and a range of locations at a time.
 //
 // A value that is the same for all locations is computed once, and rows element by element in short loops. Where the
-// locations take different ways (a loop, a return, or a text that differs), the range is computed one by one.
+// locations take different branches, each of these runs for the locations that take it. Where they differ in another
+// way (a return, or a text), the range is computed one by one. So each location has the value that it has alone.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cube/cubepl/elements.hpp"
 #include "cube/cubepl/globals.hpp"
 #include "cube/cubepl/tree.hpp"
 #include "cube/cubepl/value.hpp"
@@ -39,7 +41,8 @@ class Surroundings {
   // has room for place.count of them, or elsewhere until the next call for another call path.
   virtual const double* metric(uint32_t symbol, const Place& place, double* memory) = 0;
   // Returns a predefined variable; of an array, its element `index`. If it differs between the locations of the
-  // place, the result is a row in `memory`, or unset where it is a text.
+  // place, the result is a row in `memory`, or unset where it is a text. `memory` may be null for one location, and
+  // for what does not differ.
   virtual Value predefined(const Predefined& variable, size_t index, const Place& place, double* memory) = 0;
   virtual size_t predefined_size(const Predefined& variable) = 0;
   virtual std::string metric_property(uint32_t symbol, const std::string& property) = 0;
@@ -65,25 +68,29 @@ class Evaluator {
   void initialise(const Program& program, Globals& globals);
 
  private:
-  using Variable = std::vector<Value>;  // its elements
+  using Variable = Elements<Value>;
   struct Frame;
+  class Taken;
+  enum class Decision : uint8_t { holds, fails, differs };
 
   Value evaluate(const Node& node);
   bool execute(const Node& statement, Value& result);  // true: it has returned
   bool execute_block(const Node& block, Value& result);
   bool choose(const Node& node, size_t from, Value& result);
-  bool choose_both(const Node& node, size_t from, const Value& condition, Value& result);
   bool repeat(const Node& node, Value& result);
+  void print(const Node& node);
   void assign(const Node& node);
-  void blend(const Value& condition, std::vector<Variable> chosen);
-  Value blended(const Value& condition, const Value& chosen, const Value& other);
+  Value merged(const Value& value, const Node& target, const Variable& variable, size_t index);
+  Decision decide(const Value& condition) const;
+  const double* taking(const Value& condition, bool holds);
 
   Value metric(const Node& node);
   Value predefined(const Node& node);
   Value variable(const Node& node);
   Value global(const Node& node);
+  Variable& hiding(uint32_t global);
+  const Variable* find_hiding(uint32_t global) const;
   Value size_of(const Node& node);
-  Value is_defined(const Node& node);
   Value call(const Node& node);
   Value random(const Node& node, const Value& most);
   Value logical(const Node& node);
@@ -108,6 +115,7 @@ class Evaluator {
   Globals* writable_ = nullptr;  // in an initialisation
   Frame* frame_ = nullptr;       // of the evaluation that is under way
   bool probing_ = false;         // the metrics' values are unknown
+  bool for_some_ = false;        // what is evaluated is for some locations of an evaluation that needs it
   // Memory for rows and texts, as a stack: an evaluation gives back what it has taken.
   std::vector<std::unique_ptr<double[]>> rows_;
   size_t rows_used_ = 0;

@@ -1,9 +1,12 @@
 #include "cube/cubepl/functions.hpp"
 
+#include <locale.h>
+#include <stdlib.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include <system_error>
 
 namespace tailrace::cube {
 namespace {
@@ -48,12 +51,26 @@ double random_number(uint64_t seed, uint64_t stream) {
   return static_cast<double>(mixed(mixed(seed) ^ stream) >> 11) * 0x1.0p-53;
 }
 
-double number_in(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
+// No locale has a part in it, and the letters of "nan", "inf" and "0x1" are none of a number.
+double number_in(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\n\v\f\r"), text.size()));
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const std::string_view first = text.starts_with('.') ? text.substr(1) : text;
+  if (first.empty() || first[0] < '0' || first[0] > '9') return 0;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::result_out_of_range) {  // it does not say on which side
+    static const locale_t kPlain = newlocale(LC_ALL_MASK, "C", nullptr);
+    number = strtod_l(std::string(text.data(), end).c_str(), nullptr, kPlain);
+  }
+  return negative ? -number : number;
+}
 
 std::string text_of_number(double number) {
+  if (std::isnan(number)) return "nan";
   char text[40];
-  std::snprintf(text, sizeof text, "%.14g", number);
-  return text;
+  return {text, std::to_chars(text, text + sizeof text, number, std::chars_format::general, 14).ptr};
 }
 
 std::string lowercase(std::string_view text) {

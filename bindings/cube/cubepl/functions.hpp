@@ -14,7 +14,7 @@ double function_value(Function function, double operand);
 // Returns a number from 0 to 1, which is the same for the same arguments.
 double random_number(uint64_t seed, uint64_t stream);
 
-// Returns the number at the begin of a text; 0 if there is none.
+// Returns the decimal number at the begin of a text; 0 if there is none.
 double number_in(std::string_view text);
 // Returns the number with at most 14 digits.
 std::string text_of_number(double number);

@@ -1,7 +1,6 @@
 #include "cube/cubepl/lexer.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "cube/archive/error.hpp"
@@ -9,9 +8,12 @@
 namespace tailrace::cube {
 namespace {
 
-bool is_space(char letter) { return std::isspace(static_cast<unsigned char>(letter)) != 0; }
+// ASCII, whatever the locale is.
+bool is_space(char letter) { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-bool begins_name(char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
+bool begins_name(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
+}
 
 class Lexer {
  public:
@@ -20,7 +22,11 @@ class Lexer {
   std::vector<Token> all() {
     std::vector<Token> tokens;
     do {
+      skip_blanks();
+      const size_t begin = at_;
       tokens.push_back(next());
+      tokens.back().begin = begin;
+      tokens.back().end = at_;
       after_match_ = tokens.back().is("=~");
     } while (tokens.back().kind != Token::Kind::end);
     return tokens;
@@ -50,7 +56,6 @@ class Lexer {
   }
 
   Token next() {
-    skip_blanks();
     Token token;
     token.line = line_;
     token.column = static_cast<uint32_t>(at_ - line_begin_ + 1);

@@ -1,6 +1,7 @@
 // Lexer: takes CubePL apart into tokens, each with its place in the file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct Token {
   double number = 0;
   uint32_t line = 1;
   uint32_t column = 1;
+  size_t begin = 0;  // of its letters in the text
+  size_t end = 0;
 
   bool is(std::string_view symbol) const { return kind == Kind::symbol && text == symbol; }
   bool is_word(std::string_view word) const { return kind == Kind::name && text == word; }

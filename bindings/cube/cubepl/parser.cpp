@@ -13,8 +13,8 @@ constexpr uint32_t kDeepest = 5'000;  // operators behind one another
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, const Source& source, Symbols& symbols)
-      : tokens_(std::move(tokens)), source_(source), symbols_(symbols) {}
+  Parser(std::string_view text, const Source& source, Symbols& symbols)
+      : text_(text), tokens_(tokens_of(text, source)), source_(source), symbols_(symbols) {}
 
   Program program() {
     Program program;
@@ -366,11 +366,13 @@ class Parser {
       expect(")");
     }
     expect("<<");
-    Symbols::Defined defined{name, kind, {}};
+    Symbols::Defined defined{name, kind, {}, ""};
+    const size_t begin = peek().begin;
     defined.program.where = source_.where + ", metric " + name;
     std::vector<std::string>* const outer = std::exchange(locals_, &defined.program.locals);
     defined.program.root = expression();
     locals_ = outer;
+    defined.text = text_.substr(begin, tokens_[at_ - 1].end - begin);
     accept(";");
     expect(">>");
     symbols_.metric(name);
@@ -474,6 +476,7 @@ class Parser {
     return at(token, Op::print, only(std::move(value)));
   }
 
+  const std::string_view text_;
   const std::vector<Token> tokens_;
   const Source& source_;
   Symbols& symbols_;
@@ -485,7 +488,33 @@ class Parser {
 }  // namespace
 
 Program parse(std::string_view text, const Source& source, Symbols& symbols) {
-  return Parser(tokens_of(text, source), source, symbols).program();
+  return Parser(text, source, symbols).program();
+}
+
+std::string rename_locals(std::string_view text, const Source& source, std::set<std::string>& globals,
+                          const std::string& suffix) {
+  const std::vector<Token> tokens = tokens_of(text, source);
+  const auto named = [&](size_t at) {  // the word before the parenthesis before token `at`
+    const bool behind = at > 1 && tokens[at - 1].is("(") && tokens[at - 2].kind == Token::Kind::name;
+    return behind ? std::string_view(tokens[at - 2].text) : std::string_view();
+  };
+  std::string result;
+  size_t copied = 0;
+  for (size_t at = 0; at < tokens.size(); ++at) {
+    const Token& token = tokens[at];
+    const std::string_view word = named(at);
+    if (word == "global") globals.insert(token.text);
+    const bool is_variable =
+        token.kind == Token::Kind::variable ||
+        (token.kind == Token::Kind::name && (word == "local" || word == "sizeof" || word == "defined"));
+    if (!is_variable || globals.contains(token.text) || predefined_of(token.text)) continue;
+    const size_t end = text.find(token.text, token.begin) + token.text.size();
+    result.append(text.substr(copied, end - copied)).append(suffix);
+    copied = end;
+  }
+  size_t last = tokens.size() - 1;  // the end
+  while (last > 0 && (tokens[last].kind == Token::Kind::end || tokens[last].is(";"))) --last;
+  return result.append(text.substr(copied, std::max(copied, tokens[last].end) - copied));
 }
 
 }  // namespace tailrace::cube

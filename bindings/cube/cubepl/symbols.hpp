@@ -20,6 +20,7 @@ class Symbols {
     std::string name;
     Metric::Kind kind;
     Program program;
+    std::string text;  // of the program
   };
 
   // Returns a number for the name of a metric, which need not exist.

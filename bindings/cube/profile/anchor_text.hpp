@@ -22,7 +22,7 @@ inline constexpr std::array<std::pair<Metric::Kind, const char*>, 5> kKindNames 
 // An XML document, and where it is from. Cube writes CubePL with bare "<" and "&", which are taken as letters.
 struct AnchorText {
   // Throws Error with the place of a mistake in the XML.
-  AnchorText(const std::string& text, std::string name);
+  AnchorText(const std::string& raw, std::string name);
 
   size_t line_of(const pugi::xml_node& node) const;
   // Throws Error for an element.
@@ -34,7 +34,7 @@ struct AnchorText {
  private:
   size_t line_at(std::ptrdiff_t offset) const;
 
-  const std::string text_;
+  std::string text_;
 };
 
 }  // namespace tailrace::cube

@@ -55,20 +55,83 @@ size_t find_code(std::string_view text, size_t at) {
   return at;
 }
 
+// Appends a tag with quotes around the values of its attributes: Cube writes <cubepl rowwise=false>.
+void append_quoted(std::string_view tag, std::string& to) {
+  for (size_t at = 0; at < tag.size(); ++at) {
+    to += tag[at];
+    if (tag[at] == '"' || tag[at] == '\'') {
+      const size_t end = std::min(tag.find(tag[at], at + 1), tag.size() - 1);
+      to += tag.substr(at + 1, end - at);
+      at = end;
+    } else if (tag[at] == '=' && at + 1 < tag.size() && std::strchr("\"' >", tag[at + 1]) == nullptr) {
+      const size_t end = std::min(tag.find_first_of(" \t\r\n/>", at + 1), tag.size());
+      to.append("\"").append(tag.substr(at + 1, end - at - 1)).append("\"");
+      at = end - 1;
+    }
+  }
+}
+
 // Escapes what lies between <cubepl…> and </cubepl…>. Line breaks stay where they are.
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size() + text.size() / 16);
   for (size_t at = 0; at < text.size();) {
-    size_t begin = find_code(text, at);
-    if (begin != std::string_view::npos) begin = text.find('>', begin);
+    const size_t tag = find_code(text, at);
+    size_t begin = tag == std::string_view::npos ? tag : text.find('>', tag);
     if (begin == std::string_view::npos) return result.append(text.substr(at));
     const bool empty = text[begin - 1] == '/';  // <cubepl/>
     ++begin;
-    result.append(text.substr(at, begin - at));
+    result.append(text.substr(at, tag - at));
+    append_quoted(text.substr(tag, begin - tag), result);
     const size_t end = empty ? begin : std::min(text.find("</cubepl", begin), text.size());
     append_escaped(text.substr(begin, end - begin), result);
     at = end;
+  }
+  return result;
+}
+
+// Returns the bytes of the UTF-8 letter with which `text` begins; 0: it begins with none.
+size_t letter_bytes(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return 1;
+  const size_t bytes = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (bytes == 0 || bytes > text.size()) return 0;
+  uint32_t code = first & (0xffU >> (bytes + 1));
+  for (size_t at = 1; at < bytes; ++at) {
+    const auto next = static_cast<unsigned char>(text[at]);
+    if ((next & 0xc0) != 0x80) return 0;
+    code = code << 6 | (next & 0x3f);
+  }
+  const bool overlong = code < (bytes == 2 ? 0x80u : bytes == 3 ? 0x800u : 0x10000u);
+  return overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : bytes;
+}
+
+// Returns true if pugixml decodes the text itself: wide letters, or Latin-1 that is declared.
+bool is_decoded(std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return true;
+  if (text.substr(0, 4).find('\0') != std::string_view::npos) return true;
+  std::string head(text.substr(0, std::min(text.find('>'), text.size())));
+  std::transform(head.begin(), head.end(), head.begin(),
+                 [](char letter) { return letter >= 'A' && letter <= 'Z' ? letter + 32 : letter; });
+  return head.starts_with("<?xml") &&
+         (head.find("iso-8859-1") != std::string::npos || head.find("latin1") != std::string::npos);
+}
+
+// Returns the text in UTF-8. Cube writes the names of a program as they are, beside a declaration of UTF-8: bytes
+// that are no UTF-8 are taken for Latin-1.
+std::string in_utf8(std::string_view text) {
+  if (is_decoded(text)) return std::string(text);
+  std::string result;
+  result.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    if (const size_t bytes = letter_bytes(text.substr(at))) {
+      result += text.substr(at, bytes);
+      at += bytes;
+    } else {
+      const auto byte = static_cast<unsigned char>(text[at++]);
+      result += static_cast<char>(0xc0 | byte >> 6);
+      result += static_cast<char>(0x80 | (byte & 0x3f));
+    }
   }
   return result;
 }
@@ -77,6 +140,7 @@ std::string escaped(std::string_view text) {
 size_t before_escaping(std::string_view text, std::string_view escaped, size_t place) {
   size_t at = 0;
   for (size_t other = 0; other < place && at < text.size(); ++at) {
+    if (escaped[other] == '"' && text[at] != '"') ++other;  // around the value of an attribute
     const bool less = text[at] == '<' && escaped[other] == '&';
     const bool ampersand = text[at] == '&' && !is_entity(text.substr(at));
     other += less ? 4 : ampersand && escaped.substr(other).starts_with("&amp;") ? 5 : 1;
@@ -86,7 +150,9 @@ size_t before_escaping(std::string_view text, std::string_view escaped, size_t p
 
 }  // namespace
 
-AnchorText::AnchorText(const std::string& text, std::string from) : name(std::move(from)), text_(escaped(text)) {
+AnchorText::AnchorText(const std::string& raw, std::string from) : name(std::move(from)) {
+  const std::string text = in_utf8(raw);
+  text_ = escaped(text);
   const pugi::xml_parse_result result = document.load_buffer(text_.data(), text_.size(), pugi::parse_full);
   if (result) return;
   const size_t place = before_escaping(text, text_, static_cast<size_t>(std::max<ptrdiff_t>(0, result.offset)));

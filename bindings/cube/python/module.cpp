@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "cube/archive/error.hpp"
 #include "cube/remap/metric_values.hpp"
@@ -21,14 +22,13 @@ class Open {
       : input_(path), set_(input_, input_.profile.metrics, path, [](const std::string&) {}), values_(set_) {}
 
   const cube::Profile& profile() const { return input_.profile; }
+  const std::string& warning() const { return input_.archive.warning(); }
 
   nb::object values(const std::string& name, bool inclusive) {
     const cube::Metric* const metric = input_.profile.find_metric(name);
     if (metric == nullptr) throw nb::key_error(name.c_str());
     const auto number = static_cast<size_t>(metric - input_.profile.metrics.data());
-    if (input_.rows[number] && !input_.rows[number]->type().number) {
-      throw cube::Error("metric " + name + ": values of type " + metric->data_type + " are no numbers");
-    }
+    input_.expect_numbers(number);
     const size_t paths = input_.profile.tree.size();
     const size_t locations = input_.profile.locations.size();
     auto memory = std::make_unique<double[]>(std::max<size_t>(1, paths * locations));
@@ -37,7 +37,7 @@ class Open {
       const std::lock_guard lock(mutex_);
       const cube::Flavour flavour = inclusive ? cube::Flavour::inclusive : cube::Flavour::exclusive;
       for (uint32_t path = 0; path < paths; ++path) {
-        values_.row(number, flavour, path, {memory.get() + path * locations, locations});
+        values_.row(number, flavour, path, std::span(memory.get() + path * locations, locations));
       }
     }
     double* const data = memory.release();
@@ -147,5 +147,6 @@ NB_MODULE(_cube, module) {
       .def("metrics", &metrics)
       .def("call_paths", &call_paths)
       .def("locations", &locations)
-      .def("attributes", &attributes);
+      .def("attributes", &attributes)
+      .def("warning", [](const Open& open) { return text(open.warning()); });
 }

@@ -19,6 +19,7 @@
 #include "cube/archive/tar_layout.hpp"
 #include "cube/profile/profile.hpp"
 #include "cube/remap/metric_set.hpp"
+#include "cube/remap/partial_file.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -29,8 +30,8 @@ using Report = std::function<void(uint64_t done, uint64_t all)>;
 class ArchiveFile {
  public:
   explicit ArchiveFile(const std::string& path)
-      : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb"), &std::fclose) {
-    if (!file_) throw Error(partial_ + ": cannot be written");
+      : path_(path), partial_(partial_name(path)), file_(fdopen(create_partial(path), "wb"), &std::fclose) {
+    if (!file_) throw Error(partial_ + ": open: " + std::strerror(errno));
   }
   ~ArchiveFile() {
     if (!finished_) std::remove(partial_.c_str());

@@ -1,6 +1,7 @@
 #include "cube/remap/metric_set.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -18,6 +19,13 @@ Input::Input(const std::string& path, const std::string& scratch)
                                     : std::make_unique<Rows>(archive, metric.id, data_type(metric.data_type),
                                                              profile.tree.size(), profile.locations.size()));
   }
+}
+
+void Input::expect_numbers(size_t metric) const {
+  if (!rows[metric] || rows[metric]->type().number) return;
+  throw Error(archive.path() + ": metric " + profile.metrics[metric].unique_name +
+              ": expected values that are numbers, such as DOUBLE or UINT64, found \"" +
+              profile.metrics[metric].data_type + "\"");
 }
 
 // Gives initialisations what they refer to: no metric has values yet.
@@ -62,16 +70,17 @@ class MetricSet::Initialising : public Surroundings {
 };
 
 MetricSet::MetricSet(const Input& input, std::vector<Metric> metrics, const std::string& name, const Warn& warn)
-    : input_(input), metrics_(metrics) {
+    : input_(input), name_(name), metrics_(metrics) {
   add_entries(std::move(metrics));
   std::vector<Program> initialisations;
   for (const Entry& entry : entries_) {
     if (!entry.listed) continue;
-    if (auto program = parse_code(entry.metric.init, entry.metric, "initialisation", name)) {
+    if (auto program = parse_code(entry.metric.init, entry, "initialisation")) {
       initialisations.push_back(std::move(*program));
     }
   }
-  parse_all(name);
+  add_defined(-1);
+  parse_all();
   resolve(warn);
   initialise(initialisations);
   refuse_cycles();
@@ -106,34 +115,50 @@ void MetricSet::add_entries(std::vector<Metric> metrics) {
   }
 }
 
-std::optional<Program> MetricSet::parse_code(const Metric::Code& code, const Metric& metric, const std::string& kind,
-                                             const std::string& name) {
+const std::string& MetricSet::file_of(const Entry& entry) const {
+  return entry.listed || entry.definition ? name_ : input_.archive.path();
+}
+
+std::optional<Program> MetricSet::parse_code(const Metric::Code& code, const Entry& entry, const std::string& kind) {
   const bool blank = code.text.find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank) return std::nullopt;
-  const Source source{name + ": metric " + metric.unique_name + ": " + kind,
+  const Source source{file_of(entry) + ": metric " + entry.metric.unique_name + ": " + kind,
                       static_cast<uint32_t>(std::max<size_t>(1, code.line))};
   return parse(code.text, source, symbols_);
 }
 
-void MetricSet::parse_all(const std::string& name) {
-  for (Entry& entry : entries_) {
+void MetricSet::parse_all() {
+  for (size_t at = 0; at < entries_.size(); ++at) {
+    Entry& entry = entries_[at];
     if (!entry.metric.derived()) continue;
-    const std::string& file = entry.listed ? name : input_.archive.path();
-    entry.expression = parse_code(entry.metric.expression, entry.metric, "expression", file);
-    entry.plus = parse_code(entry.metric.plus, entry.metric, "aggregation +", file);
-    entry.minus = parse_code(entry.metric.minus, entry.metric, "aggregation -", file);
+    entry.expression = parse_code(entry.metric.expression, entry, "expression");
+    entry.plus = parse_code(entry.metric.plus, entry, "aggregation +");
+    entry.minus = parse_code(entry.metric.minus, entry, "aggregation -");
     if (!entry.expression) {
-      throw Error(file + ": metric " + entry.metric.unique_name + ": expected an expression, found none");
+      throw Error(file_of(entry) + ": metric " + entry.metric.unique_name + ": expected an expression, found none");
     }
+    add_defined(static_cast<int>(at));
   }
-  for (const Symbols::Defined& defined : symbols_.defined()) {
+  entries_.insert(entries_.end(), std::make_move_iterator(defined_.begin()), std::make_move_iterator(defined_.end()));
+  defined_.clear();
+}
+
+// Takes the metrics that the program which was parsed last defines.
+void MetricSet::add_defined(int by) {
+  for (size_t at = defined_.size(); at < symbols_.defined().size(); ++at) {
+    const Symbols::Defined& defined = symbols_.defined()[at];
+    const bool post = defined.kind == Metric::Kind::postderived;
+    const char* const flavour = post ? "" : defined.kind == Metric::Kind::prederived_inclusive ? "i" : "e";
     Entry entry;
     entry.metric.unique_name = entry.metric.display_name = defined.name;
     entry.metric.kind = defined.kind;
     entry.metric.visibility = Metric::Visibility::ghost;
     entry.metric.data_type = "DOUBLE";
     entry.expression = defined.program;
-    entries_.push_back(std::move(entry));
+    entry.definition = Definition{std::string("cube::metric::") + (post ? "post" : "pre") +
+                                      "derived::" + defined.name + "(" + flavour + ") << " + defined.text + "\n>>;\n",
+                                  by};
+    defined_.push_back(std::move(entry));
   }
 }
 
@@ -145,7 +170,7 @@ void MetricSet::resolve(const Warn& warn) {
   for (const std::string& name : symbols_.metrics()) {
     const auto found = numbers.find(name);
     entry_of_.push_back(found == numbers.end() ? -1 : found->second);
-    if (found == numbers.end()) warn("there is no metric " + name + ": its values are 0");
+    if (found == numbers.end()) warn(name_ + ": there is no metric " + name + ": its values are 0");
   }
 }
 
@@ -172,7 +197,8 @@ void MetricSet::refuse_cycles() const {
     if (states[at] == State::done) return;
     const Entry& entry = entries_[at];
     if (states[at] == State::open) {
-      throw Error("metric " + entry.metric.unique_name + ": its expression needs the metric itself");
+      throw Error(file_of(entry) + ": metric " + entry.metric.unique_name +
+                  ": its expression needs the metric itself");
     }
     states[at] = State::open;
     std::vector<uint32_t> symbols;

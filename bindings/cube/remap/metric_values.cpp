@@ -1,6 +1,7 @@
 #include "cube/remap/metric_values.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "cube/archive/error.hpp"
@@ -47,7 +48,31 @@ void MetricValues::row(size_t entry, Flavour flavour, uint32_t call_path, std::s
   }
 }
 
-bool MetricValues::is_zero(size_t entry, uint32_t call_path) {
+bool MetricValues::is_exact(size_t entry) const {
+  const MetricSet::Entry& one = set_.entries()[entry];
+  if (one.input < 0 || one.hidden()) return false;
+  const std::optional<Number>& number = set_.input().rows[static_cast<size_t>(one.input)]->type().number;
+  return number && number->is_integer();
+}
+
+void MetricValues::row(size_t entry, Flavour flavour, uint32_t call_path, std::span<Integer> to) {
+  const MetricSet::Entry& one = set_.entries()[entry];
+  read(one, call_path, to);
+  if (is_own(one.metric, flavour)) return;
+  std::vector<Integer> other(locations_);
+  const auto take = [&](uint32_t path, Integer sign) {
+    read(one, path, std::span(other));
+    for (size_t at = 0; at < to.size(); ++at) to[at] += sign * other[at];
+  };
+  const CallPath& path = set_.input().profile.tree[call_path];
+  if (flavour == Flavour::inclusive) {
+    for (uint32_t below = call_path + 1; below < path.end; ++below) take(below, 1);
+  } else {
+    for (const uint32_t child : path.children) take(child, -1);
+  }
+}
+
+bool MetricValues::is_neutral(size_t entry, uint32_t call_path) {
   const MetricSet::Entry& one = set_.entries()[entry];
   if (one.hidden()) return true;
   if (!one.expression) return one.input < 0;
@@ -55,12 +80,25 @@ bool MetricValues::is_zero(size_t entry, uint32_t call_path) {
   place.call_path = call_path;
   place.metric = static_cast<int>(entry);
   place.flavour = one.metric.kind == Metric::Kind::prederived_inclusive ? Flavour::inclusive : Flavour::exclusive;
-  return evaluator_.same_for_all(*one.expression, place) == 0.0;
+  return evaluator_.same_for_all(*one.expression, place) == neutral(combination(one.metric));
 }
 
 double MetricValues::total(size_t entry, Flavour flavour, uint32_t call_path) {
   const auto [kept, made] = totals_.try_emplace(key(entry, flavour), UINT32_MAX, 0.0);
   if (!made && kept->second.first == call_path) return kept->second.second;
+  const double sum = is_exact(entry) ? static_cast<double>(exact_total(entry, flavour, call_path))
+                                     : computed_total(entry, flavour, call_path);
+  totals_[key(entry, flavour)] = {call_path, sum};
+  return sum;
+}
+
+Integer MetricValues::exact_total(size_t entry, Flavour flavour, uint32_t call_path) {
+  integers_.resize(locations_);
+  row(entry, flavour, call_path, std::span(integers_));
+  return std::accumulate(integers_.begin(), integers_.end(), Integer{0});
+}
+
+double MetricValues::computed_total(size_t entry, Flavour flavour, uint32_t call_path) {
   const MetricSet::Entry& one = set_.entries()[entry];
   double sum = 0;
   if (one.metric.kind == Metric::Kind::postderived && !one.hidden()) {
@@ -70,19 +108,18 @@ double MetricValues::total(size_t entry, Flavour flavour, uint32_t call_path) {
     place.metric = static_cast<int>(entry);
     place.whole_system = true;
     evaluator_.run(*one.expression, place, &sum);
-  } else if (locations_ > 0) {
-    std::vector<double> all(locations_);
-    row(entry, flavour, call_path, all);
-    sum = combined(one, all);
+    return sum;
   }
-  totals_[key(entry, flavour)] = {call_path, sum};
-  return sum;
+  std::vector<double> all(locations_);
+  row(entry, flavour, call_path, std::span(all));
+  return combined(one, all);
 }
 
 // Other call paths than the present one are the inner object's.
 double MetricValues::program_total(size_t entry) {
   if (const auto found = program_totals_.find(entry); found != program_totals_.end()) return found->second;
   const MetricSet::Entry& one = set_.entries()[entry];
+  const CallTree& tree = set_.input().profile.tree;
   double sum = 0;
   if (one.metric.kind == Metric::Kind::postderived && !one.hidden()) {
     Place place;
@@ -90,9 +127,14 @@ double MetricValues::program_total(size_t entry) {
     place.metric = static_cast<int>(entry);
     place.whole_system = place.whole_program = true;
     evaluator_.run(*one.expression, place, &sum);
+  } else if (is_exact(entry)) {
+    Integer all = 0;
+    for (uint32_t path = 0; path < tree.size(); path = tree[path].end) {
+      all += exact_total(entry, Flavour::inclusive, path);
+    }
+    sum = static_cast<double>(all);
   } else {
     std::vector<double> roots;
-    const CallTree& tree = set_.input().profile.tree;
     for (uint32_t path = 0; path < tree.size(); path = tree[path].end) {
       roots.push_back(inner().total(entry, Flavour::inclusive, path));
     }
@@ -102,10 +144,12 @@ double MetricValues::program_total(size_t entry) {
   return sum;
 }
 
+// Returns the sum, or what takes its place; for no values, what a row that is left out has.
 double MetricValues::combined(const MetricSet::Entry& entry, const std::vector<double>& values) {
-  std::vector<double> result(values.begin(), values.begin() + (values.empty() ? 0 : 1));
+  if (values.empty()) return entry.hidden() ? 0.0 : neutral(combination(entry.metric));
+  std::vector<double> result(1, values[0]);
   for (size_t at = 1; at < values.size(); ++at) combine(entry, entry.plus, result, {&values[at], 1}, true);
-  return result.empty() ? 0.0 : result[0];
+  return result[0];
 }
 
 // ---- Surroundings ------------------------------------------------------------------------------------------------
@@ -145,7 +189,7 @@ std::string MetricValues::metric_property(uint32_t symbol, const std::string& pr
 const double* MetricValues::values(size_t entry, const Place& place, double* memory) {
   const MetricSet::Entry& one = set_.entries()[entry];
   if (one.hidden() || (!one.expression && one.input < 0)) {
-    std::fill_n(memory, place.count, 0.0);
+    std::fill_n(memory, place.count, one.hidden() ? 0.0 : neutral(combination(one.metric)));
     return memory;
   }
   if (one.expression && is_own(one.metric, place.flavour)) {
@@ -164,7 +208,12 @@ const MetricValues::Kept& MetricValues::whole_row(size_t entry, Flavour flavour,
   kept.call_path = UINT32_MAX;
   kept.values.resize(locations_);
   if (is_own(one.metric, flavour)) {
-    read(one, call_path, kept.values);
+    read(one, call_path, std::span(kept.values));
+  } else if (is_exact(entry)) {
+    integers_.resize(locations_);
+    row(entry, flavour, call_path, std::span(integers_));
+    std::transform(integers_.begin(), integers_.end(), kept.values.begin(),
+                   [](Integer value) { return static_cast<double>(value); });
   } else if (flavour == Flavour::inclusive) {
     add_subtree(entry, call_path, kept.values);
   } else {
@@ -174,8 +223,10 @@ const MetricValues::Kept& MetricValues::whole_row(size_t entry, Flavour flavour,
   return kept;
 }
 
-void MetricValues::read(const MetricSet::Entry& entry, uint32_t call_path, std::span<double> to) {
+template <typename T>
+void MetricValues::read(const MetricSet::Entry& entry, uint32_t call_path, std::span<T> to) {
   const CallTree& tree = set_.input().profile.tree;
+  set_.input().expect_numbers(static_cast<size_t>(entry.input));
   const uint32_t id = entry.metric.kind == Metric::Kind::inclusive ? tree.wide_id(call_path) : call_path;
   set_.input().rows[static_cast<size_t>(entry.input)]->read(id, to, memory_);
 }

@@ -23,12 +23,18 @@ class MetricValues : private Surroundings {
 
   // Fills `to` with the values of all locations.
   void row(size_t entry, Flavour flavour, uint32_t call_path, std::span<double> to);
+  // Returns true if the metric stores integers: their sums and differences are integers, too, and need not be rounded
+  // to doubles.
+  bool is_exact(size_t entry) const;
+  // Likewise, of a metric that is_exact().
+  void row(size_t entry, Flavour flavour, uint32_t call_path, std::span<Integer> to);
   // Returns the sum over all locations, or what takes its place for the metric's type.
   double total(size_t entry, Flavour flavour, uint32_t call_path);
   // Returns the sum of the inclusive values of all roots, over all locations.
   double program_total(size_t entry);
-  // Returns true if all values are 0, whatever the values of the metrics are that it refers to.
-  bool is_zero(size_t entry, uint32_t call_path);
+  // Returns true if all values are those of a row that is left out, whatever the values of the metrics are that it
+  // refers to.
+  bool is_neutral(size_t entry, uint32_t call_path);
 
  private:
   struct Kept {
@@ -46,7 +52,10 @@ class MetricValues : private Surroundings {
   // Returns the values of a place, in `memory` or among those that are kept.
   const double* values(size_t entry, const Place& place, double* memory);
   const Kept& whole_row(size_t entry, Flavour flavour, uint32_t call_path);
-  void read(const MetricSet::Entry& entry, uint32_t call_path, std::span<double> to);
+  double computed_total(size_t entry, Flavour flavour, uint32_t call_path);
+  Integer exact_total(size_t entry, Flavour flavour, uint32_t call_path);
+  template <typename T>
+  void read(const MetricSet::Entry& entry, uint32_t call_path, std::span<T> to);
   void add_subtree(size_t entry, uint32_t call_path, std::vector<double>& sums);
   void take_children_off(size_t entry, uint32_t call_path, std::vector<double>& values);
   double combined(const MetricSet::Entry& entry, const std::vector<double>& values);
@@ -63,6 +72,7 @@ class MetricValues : private Surroundings {
   std::unordered_map<size_t, double> program_totals_;                 // by entry
   std::vector<std::byte> memory_;                                     // for reading
   std::vector<double> other_;                                         // a further row
+  std::vector<Integer> integers_;                                     // likewise
   std::unique_ptr<MetricValues> inner_;  // for other call paths, while rows of one are in use
 };
 

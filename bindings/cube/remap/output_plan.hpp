@@ -33,8 +33,8 @@ struct OutputPlan {
 
 // Metrics without an expression keep the kind, the type and the rows of the input's metric; without one, they have no
 // rows. Prederived metrics are computed and stored. Postderived ones, and those with an aggregation of their own,
-// stay derived; with `keep_derived`, all do. VOID ones are left out. A row that is 0 for all locations, whatever the
-// input's values are, is left out, too. `threads` look for these.
+// stay derived; with `keep_derived`, all do. VOID ones are left out. A row that has neutral values for all locations,
+// whatever the input's values are, is left out, too. `threads` look for these.
 OutputPlan plan_output(const MetricSet& set, ByteOrder order, bool keep_derived, unsigned threads);
 
 }  // namespace tailrace::cube

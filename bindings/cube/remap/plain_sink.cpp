@@ -12,13 +12,12 @@
 #include <utility>
 
 #include "cube/archive/error.hpp"
+#include "cube/remap/partial_file.hpp"
 
 namespace tailrace::cube {
 namespace {
 
 constexpr size_t kLine = 64;
-
-std::string partial(const std::string& path) { return path + ".partial"; }
 
 // Makes the C library start its write thread on that cpu: threads inherit where they may run.
 void start_write_thread(int descriptor, int cpu) {
@@ -54,8 +53,7 @@ PlainSink::PlainSink(const std::string& path, const SinkOptions& options)
       durable_(options.durable),
       most_pending_(std::max<uint64_t>(2, options.budget / options.block_bytes)) {
   if (writer_ == Writer::nothing) return;
-  descriptor_ = ::open(partial(path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw Error(partial(path) + ": open: " + std::strerror(errno));
+  descriptor_ = create_partial(path);
   if (writer_ == Writer::pinned || writer_ == Writer::aligned) start_write_thread(descriptor_, options.cpu);
 }
 
@@ -94,7 +92,7 @@ void PlainSink::write(std::byte* block, size_t bytes, uint64_t offset) {
   const std::string why = std::strerror(errno);
   pending_.pop_back();
   free_block(block);
-  throw Error(partial(path_) + ": aio_write: " + why);
+  throw Error(partial_name(path_) + ": aio_write: " + why);
 }
 
 void PlainSink::finish() {
@@ -102,17 +100,19 @@ void PlainSink::finish() {
   while (!pending_.empty()) end_oldest();
   if (writer_ == Writer::nothing) return;
   if (durable_ && ::fdatasync(descriptor_) != 0) {
-    throw Error(partial(path_) + ": fdatasync: " + std::strerror(errno));
+    throw Error(partial_name(path_) + ": fdatasync: " + std::strerror(errno));
   }
-  if (::close(std::exchange(descriptor_, -1)) != 0) throw Error(partial(path_) + ": close: " + std::strerror(errno));
-  if (::rename(partial(path_).c_str(), path_.c_str()) != 0) throw Error(path_ + ": rename: " + std::strerror(errno));
+  if (::close(std::exchange(descriptor_, -1)) != 0)
+    throw Error(partial_name(path_) + ": close: " + std::strerror(errno));
+  if (::rename(partial_name(path_).c_str(), path_.c_str()) != 0)
+    throw Error(path_ + ": rename: " + std::strerror(errno));
 }
 
 void PlainSink::write_now(const std::byte* block, size_t bytes, uint64_t offset) const {
   while (bytes > 0) {
     const ssize_t written = ::pwrite(descriptor_, block, bytes, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw Error(partial(path_) + ": write: " + std::strerror(errno));
+    if (written < 0) throw Error(partial_name(path_) + ": write: " + std::strerror(errno));
     block += written;
     bytes -= static_cast<size_t>(written);
     offset += static_cast<uint64_t>(written);
@@ -128,7 +128,7 @@ void PlainSink::end_oldest() {
   const ssize_t written = aio_return(oldest.control.get());
   const auto bytes = static_cast<size_t>(std::max<ssize_t>(written, 0));
   try {
-    if (error != 0) throw Error(partial(path_) + ": write: " + std::strerror(error));
+    if (error != 0) throw Error(partial_name(path_) + ": write: " + std::strerror(error));
     if (bytes < oldest.control->aio_nbytes) {
       write_now(oldest.block + bytes, oldest.control->aio_nbytes - bytes,
                 static_cast<uint64_t>(oldest.control->aio_offset) + bytes);

@@ -71,7 +71,7 @@ class RowMaker {
  private:
   void compute(const StoredMetric& metric, uint32_t path, std::span<std::byte> to) {
     row_.resize(to.size() / metric.type.bytes());
-    values_.row(metric.entry, metric.flavour, path, row_);
+    values_.row(metric.entry, metric.flavour, path, std::span(row_));
     from_doubles(*metric.type.number, row_.data(), row_.size(), to.data());
   }
 
@@ -111,7 +111,8 @@ class PlainArchive {
 // Writes an archive of compressed rows: each has its place when those before it are compressed.
 class CompressedArchive {
  public:
-  CompressedArchive(const OutputPlan& plan, ByteOrder order, Sink& sink) : plan_(plan), order_(order), sink_(sink) {}
+  CompressedArchive(const OutputPlan& plan, ByteOrder order, Sink& sink, std::string path)
+      : plan_(plan), order_(order), sink_(sink), path_(std::move(path)) {}
 
   // Compresses the rows of task number `turn`, waits for the turn, and hands them over.
   void write(const Task& task, size_t turn, const std::byte* rows) {
@@ -125,7 +126,7 @@ class CompressedArchive {
       if (compress2(reinterpret_cast<Bytef*>(bytes.data() + before), &size,
                     reinterpret_cast<const Bytef*>(rows + row * metric.row_bytes), metric.row_bytes,
                     kLevel) != Z_OK) {
-        throw Error("zlib: a row of metric " + std::to_string(metric.id) + " could not be compressed");
+        throw Error(path_ + ": zlib could not compress a row of metric " + std::to_string(metric.id));
       }
       bytes.resize(before + size);
       sizes.push_back(size);
@@ -167,7 +168,8 @@ class CompressedArchive {
   void end(const StoredMetric& metric) {
     const std::string name = std::to_string(metric.id);
     const TarLayout::Place data = layout_.add(name + ".data", head_bytes(metric) + (next_ - rows_begin_));
-    if (data.offset != data.header + kHeader) throw Error("metric " + name + ": 8 GiB of compressed rows or more");
+    if (data.offset != data.header + kHeader)
+      throw Error(path_ + ": metric " + name + ": expected less than 8 GiB of compressed rows, found more");
     std::string head(kCompressed);
     append(head, metric.paths.size());
     for (const uint64_t number : table_) append(head, number);
@@ -188,6 +190,7 @@ class CompressedArchive {
   const OutputPlan& plan_;
   const ByteOrder order_;
   Sink& sink_;
+  const std::string path_;
   std::mutex mutex_;  // guards all below
   std::condition_variable turn_changed_;
   size_t turn_ = 0;
@@ -209,7 +212,7 @@ void keep_off(int cpu) {
 class Run {
  public:
   Run(const MetricSet& set, const OutputPlan& plan, const RemapOptions& options, ByteOrder order, Sink& sink,
-      const Progress& progress)
+      const std::string& path, const Progress& progress)
       : set_(set),
         plan_(plan),
         order_(order),
@@ -218,7 +221,7 @@ class Run {
         all_(plan.bytes()),
         tasks_(tasks_of(plan, sink.block_bytes())) {
     if (options.compress) {
-      compressed_.emplace(plan, order, sink);
+      compressed_.emplace(plan, order, sink, path);
     } else {
       plain_.emplace(plan, sink);
     }
@@ -314,7 +317,7 @@ RemapFigures remap(const MetricSet& set, const std::string& path, const RemapOpt
   figures.metrics = plan.stored.size();
   figures.bytes = plan.bytes();
   for (const StoredMetric& one : plan.stored) figures.rows += one.paths.size();
-  Run run(set, plan, options, order, *sink, progress);
+  Run run(set, plan, options, order, *sink, path, progress);
   run_team(threads, [&](unsigned) {
     keep_off(options.writer_cpu);
     run.work(figures);

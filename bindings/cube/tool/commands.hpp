@@ -18,10 +18,14 @@ void add_generate(CLI::App& program);
 
 // Prints a warning to stderr.
 void warn(const std::string& text);
+// Prints what is odd about an input, if anything is.
+void warn_of(const Input& input);
 
 // A profile with the metrics that it has itself.
 struct OwnMetrics {
-  explicit OwnMetrics(const std::string& path) : input(path), set(input, input.profile.metrics, path, warn) {}
+  explicit OwnMetrics(const std::string& path) : input(path), set(input, input.profile.metrics, path, warn) {
+    warn_of(input);
+  }
 
   const Input input;
   const MetricSet set;

@@ -1,15 +1,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <numeric>
 
 #include "cube/archive/error.hpp"
-#include "cube/remap/metric_values.hpp"
 #include "cube/tool/commands.hpp"
+#include "cube/tool/metric_rows.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -36,10 +35,6 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), file_); }
-  void put(double number) {
-    char text[40];
-    put(std::string_view(text, std::to_chars(text, text + sizeof text, number).ptr));
-  }
   void end() {
     if (std::fflush(file_) != 0 || std::ferror(file_) != 0)
       throw Error((path_.empty() ? "stdout" : path_) + ": write failed");
@@ -65,18 +60,20 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-std::vector<size_t> chosen(const DumpArguments& arguments, const MetricSet& set) {
+// Metrics whose values are no numbers are left out, unless they are named.
+std::vector<size_t> chosen(const DumpArguments& arguments, const Input& input) {
   std::vector<size_t> numbers;
-  for (const std::string& name : arguments.metrics) numbers.push_back(metric_number(set.input(), name));
-  for (size_t at = 0; arguments.metrics.empty() && at < set.input().profile.metrics.size(); ++at) {
-    const bool computable =
-        set.entries()[at].expression || !set.input().rows[at] || set.input().rows[at]->type().number;
-    if (computable) numbers.push_back(at);
+  for (const std::string& name : arguments.metrics) {
+    numbers.push_back(metric_number(input, name));
+    input.expect_numbers(numbers.back());
   }
-  for (const size_t number : numbers) {
-    if (set.input().rows[number] && !set.input().rows[number]->type().number) {
-      throw Error("metric " + set.metrics()[number].unique_name + ": values of type " +
-                  set.metrics()[number].data_type + " are no numbers");
+  for (size_t at = 0; arguments.metrics.empty() && at < input.profile.metrics.size(); ++at) {
+    const Metric& metric = input.profile.metrics[at];
+    if (!input.rows[at] || input.rows[at]->type().number) {
+      numbers.push_back(at);
+    } else {
+      warn(arguments.path + ": metric " + metric.unique_name + " is left out: values of type " + metric.data_type +
+           " are no numbers");
     }
   }
   return numbers;
@@ -97,15 +94,13 @@ void write_csv(Output& output, const MetricSet& set, const std::vector<size_t>& 
   output.put("\n");
   const Profile& profile = set.input().profile;
   MetricValues values(set);
-  std::vector<std::vector<double>> rows(metrics.size(), std::vector<double>(profile.locations.size()));
+  std::vector<MetricRows> rows;
+  for (const size_t metric : metrics) rows.emplace_back(values, metric, profile.locations.size());
   for (const uint32_t path : by_id(profile.tree)) {
-    for (size_t at = 0; at < metrics.size(); ++at) values.row(metrics[at], flavour, path, rows[at]);
+    for (MetricRows& row : rows) row.read(flavour, path);
     for (size_t location = 0; location < profile.locations.size(); ++location) {
       output.put(std::to_string(profile.tree[path].id) + "," + std::to_string(profile.locations[location].id));
-      for (const std::vector<double>& row : rows) {
-        output.put(",");
-        output.put(row[location]);
-      }
+      for (const MetricRows& row : rows) output.put("," + row.text(location));
       output.put("\n");
     }
   }
@@ -131,21 +126,17 @@ void write_json(Output& output, const MetricSet& set, const std::vector<size_t>&
   }
   output.put("],\n \"metrics\": {");
   MetricValues values(set);
-  std::vector<double> row(profile.locations.size());
   for (size_t at = 0; at < metrics.size(); ++at) {
+    MetricRows row(values, metrics[at], profile.locations.size());
     const Metric& metric = set.metrics()[metrics[at]];
     output.put((at > 0 ? ",\n  " : "\n  ") + quoted(metric.unique_name) + ": {\"unit\": " + quoted(metric.unit) +
                ", \"rows\": [");
     for (uint32_t path = 0; path < profile.tree.size(); ++path) {
-      values.row(metrics[at], flavour, path, row);
+      row.read(flavour, path);
       output.put(path > 0 ? ",\n   [" : "\n   [");
-      for (size_t location = 0; location < row.size(); ++location) {
-        if (location > 0) output.put(", ");
-        if (std::isfinite(row[location])) {
-          output.put(row[location]);
-        } else {
-          output.put("null");
-        }
+      for (size_t location = 0; location < profile.locations.size(); ++location) {
+        const std::string value = std::isfinite(row.number(location)) ? row.text(location) : "null";
+        output.put((location > 0 ? ", " : "") + value);
       }
       output.put("]");
     }
@@ -156,7 +147,7 @@ void write_json(Output& output, const MetricSet& set, const std::vector<size_t>&
 
 void run_dump(const DumpArguments& arguments) {
   const OwnMetrics own(arguments.path);
-  const std::vector<size_t> metrics = chosen(arguments, own.set);
+  const std::vector<size_t> metrics = chosen(arguments, own.input);
   const Flavour flavour = arguments.inclusive ? Flavour::inclusive : Flavour::exclusive;
   Output output(arguments.output);
   (arguments.format == "json" ? write_json : write_csv)(output, own.set, metrics, flavour);

@@ -49,6 +49,7 @@ void print_metrics(const Input& input) {
 
 void run_info(const std::string& path) {
   const Input input(path);
+  warn_of(input);
   const Profile& profile = input.profile;
   const auto size = [](const auto& list) { return static_cast<unsigned long long>(list.size()); };
   std::printf("%s: %llu metrics, %llu regions, %llu call paths, %llu locations in %llu groups on %llu nodes\n",

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cube/archive/error.hpp"
 #include "cube/tool/commands.hpp"
@@ -10,6 +11,10 @@
 namespace tailrace::cube {
 
 void warn(const std::string& text) { std::fprintf(stderr, "tailrace cube: %s\n", text.c_str()); }
+
+void warn_of(const Input& input) {
+  if (!input.archive.warning().empty()) warn(input.archive.warning());
+}
 
 size_t metric_number(const Input& input, const std::string& name) {
   const Metric* const found = input.profile.find_metric(name);
@@ -38,6 +43,9 @@ int main(int argc, char** argv) {
     return code.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return program.exit(error) == 0 ? 0 : 2;
+  } catch (const std::bad_alloc&) {
+    warn("there is not enough memory");
+    return 1;
   } catch (const std::exception& error) {
     warn(error.what());
     return 1;

@@ -78,6 +78,7 @@ void run_remap(RemapArguments& arguments) {
   }
   arguments.options.keep_derived = arguments.identity;
   const Input input(arguments.input, arguments.scratch);
+  warn_of(input);
   const MetricSet set(input, specification(arguments, input), specification_name(arguments), warn);
   RemapFigures figures;
   {
