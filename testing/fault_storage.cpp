@@ -77,7 +77,7 @@ Result<Opened> FaultStorage::open(const std::string& path, OpenMode mode, uint32
   log_.push_back(std::move(event));
   if (!file.ok()) return file;
   ++open_;
-  return Opened{files_.put({file.value().file, path}), file.value().stripes};
+  return Opened{files_.put({file.value().file, path}), file.value().stripes, file.value().identity};
 }
 
 void FaultStorage::close(FileHandle handle) {

@@ -77,7 +77,8 @@ bool ProcessClient::configure(const ClientSettings& settings) {
 void ProcessClient::after_fork_in_child() {
   client_ = nullptr;
   tried_ = false;
-  reached_ = marks_;
+  reached_ = handed_over_;
+  flush_.reset();
   failures_.clear();
   ended_ = false;
   failed_.clear();
@@ -205,6 +206,7 @@ void ProcessClient::count_own(uint64_t writes, std::span<const tailrace_extent> 
 }
 
 void ProcessClient::count(uint64_t writes, std::span<const tailrace_extent> extents) {
+  ++handed_over_;
   writes_ += writes;
   for (const tailrace_extent& extent : extents) bytes_ += extent.length;
 }
@@ -243,6 +245,7 @@ ProcessClient::Refusal ProcessClient::lend(tailrace_file file, const tailrace_ex
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return {TAILRACE_CLOSED, "the process is ending"};
   const auto* const bytes = static_cast<const std::byte*>(data);
+  ++handed_over_;
   for (uint64_t done = 0; done < extent.length;) {
     const tailrace_extent part{extent.offset + done, std::min(extent.length - done, kMostLent)};
     tailrace_ticket ticket{};
@@ -295,28 +298,40 @@ ProcessClient::Refusal ProcessClient::flush_all() {
   do {
     status = tailrace_flush(client_);
   } while (keep_earlier(status));
+  if (status == TAILRACE_OK) reached_ = handed_over_;
   return refusal(status);
 }
 
-std::optional<uint64_t> ProcessClient::mark() {
+uint64_t ProcessClient::mark() {
   const std::lock_guard lock(mutex_);
-  if (client_ == nullptr || reached_ < marks_) return std::nullopt;
-  tailrace_ticket ticket{};
-  keep_earlier(tailrace_iflush(client_, &ticket));
-  if (ticket.client == nullptr) return std::nullopt;
-  mark_ = ticket;
-  return ++marks_;
+  if (client_ != nullptr) begin_flush();
+  return handed_over_;
 }
 
 bool ProcessClient::reached(uint64_t mark) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr || mark <= reached_) return true;
+  look_at_flush();
+  if (mark > reached_) begin_flush();
+  return mark <= reached_;
+}
+
+void ProcessClient::begin_flush() {
+  if (flush_ || handed_over_ == reached_) return;
+  tailrace_ticket ticket{};
+  keep_earlier(tailrace_iflush(client_, &ticket));
+  if (ticket.client != nullptr) flush_ = {ticket, handed_over_};
+}
+
+void ProcessClient::look_at_flush() {
+  if (!flush_) return;
   tailrace_status status = TAILRACE_OK;
   do {
-    status = tailrace_wait(mark_, 0);
+    status = tailrace_wait(flush_->ticket, 0);
   } while (keep_earlier(status));
-  if (status == TAILRACE_OK) reached_ = marks_;
-  return mark <= reached_;
+  if (status == TAILRACE_TIMEOUT) return;
+  reached_ = std::max(reached_, flush_->mark);
+  flush_.reset();
 }
 
 std::vector<ProcessClient::Failure> ProcessClient::take_failures(const std::string& path) {

@@ -2,6 +2,8 @@
 // of all files that come through that door.
 //
 // The client opens when the first bytes are to be carried, so programs without any pay nothing. Any thread may call.
+//
+// ProcessClient has more than 35 functions: it passes on each verb of a raw file under one lock.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -99,9 +101,9 @@ class ProcessClient {
   Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
   // Waits until all files have all their bytes.
   Refusal flush();
-  // mark() sets a mark behind everything handed over so far, which is reached when that has ended. Returns none while
-  // an earlier mark is not reached, or on a failure. Neither call waits.
-  std::optional<uint64_t> mark();
+  // mark() sets a mark behind everything handed over so far, which is reached when that has ended. A mark that nobody
+  // asks for any more may be forgotten: whatever reaches a later mark reaches it, too. Neither call waits.
+  uint64_t mark();
   bool reached(uint64_t mark);
 
   // Returns the failures of accepted writes to `path`, each once.
@@ -111,6 +113,11 @@ class ProcessClient {
   bool open_client();
   bool open_as(const std::string& path, int mode, tailrace_file* out);
   Refusal flush_all();
+  // Begins to flush, unless that is under way, or nothing was handed over since the last flush.
+  void begin_flush();
+  // Notes which marks the flush under way has reached, if it has ended.
+  void look_at_flush();
+  // Counts what is about to be handed over.
   void count(uint64_t writes, std::span<const tailrace_extent> extents);
   Refusal iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
                       std::vector<tailrace_ticket>& tickets);
@@ -126,9 +133,13 @@ class ProcessClient {
   bool tried_ = false;
   bool watches_end_ = false;  // though there may be no client
   tailrace_client* client_ = nullptr;
-  tailrace_ticket mark_{};                                // of the latest mark
-  uint64_t marks_ = 0;                                    // number of the latest mark
-  uint64_t reached_ = 0;                                  // number of the latest mark that is known to be reached
+  uint64_t handed_over_ = 0;  // calls that have handed over; the latest mark
+  uint64_t reached_ = 0;      // the latest mark that is known to be reached
+  struct Flush {
+    tailrace_ticket ticket;
+    uint64_t mark;  // reached when the ticket has ended
+  };
+  std::optional<Flush> flush_;                            // under way
   uint64_t writes_ = 0;                                   // writes handed over
   uint64_t bytes_ = 0;                                    // bytes of these
   uint64_t refused_reads_ = 0;                            // reads that the door made itself, and then reported

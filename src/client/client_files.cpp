@@ -54,7 +54,7 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   of.sealed = (mode & TAILRACE_FILE_SEAL) != 0;
   of.block = block.value();
   of.bytes = bytes;
-  of.file = {last_, record};
+  of.file = {last_, record, transfer_.opened(identity_in(opening(of)))};
   if (keeps_names_) names_[last_] = plain.value();
   meter_.note_file(TraceEvent::What::file_open, last_, 0, start);
   return last_;
@@ -208,7 +208,7 @@ Result<uint64_t> ClientFiles::iclose(uint64_t file) {
   Descriptor verb = transfer_.describe(Verb::file_close, of.file.number, of.block, of.bytes);
   verb.ticket = ticket.value();
   memory_.release(of.bytes);
-  closing_.push_back({ticket.value(), of.file.record});
+  closing_.push_back({ticket.value(), of.file});
   open_.erase(of.file.number);
   const Result<uint64_t> sent = link_.send_with_block(verb);
   return sent.ok() ? ticket : sent;
@@ -245,7 +245,8 @@ Status ClientFiles::seal(uint64_t file, uint64_t offset, std::span<const std::by
 void ClientFiles::take_closed() {
   std::erase_if(closing_, [this](const Closing& of) {
     if (link_.is_pending(of.ticket)) return false;
-    if (book_.closed(of.record)) transfer_.forget(of.record);
+    book_.closed(of.file.record);
+    transfer_.closed(of.file.key);
     return true;
   });
 }

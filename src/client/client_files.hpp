@@ -79,12 +79,12 @@ class ClientFiles {
     bool sealed = false;
     PoolBlock block;          // of the file_open, until the close has ended
     uint64_t bytes = 0;       // of the block
-    FileTransfer::File file;  // files with the same path share a record
+    FileTransfer::File file;  // openings of one path share a record, those of one file a key
   };
   // A file whose close has not ended, or has ended unnoticed.
   struct Closing {
     uint64_t ticket;
-    uint32_t record;
+    FileTransfer::File file;
   };
 
   Result<Open*> find(uint64_t file, const char* verb);

@@ -19,7 +19,7 @@ uint32_t FileBook::choose(const std::string& path) const {
 
 void FileBook::opened(uint32_t record, const std::string& path) {
   Entry& entry = entries_[record];
-  if (!is_of_one(record)) {
+  if (record == FileLog::kOthers) {
     if (!entry.times) entry.times = std::make_unique<Times>();
     log_.use_others();
   } else if (entry.opened == 0 || entry.path != path) {
@@ -35,13 +35,6 @@ void FileBook::opened(uint32_t record, const std::string& path) {
   }
   entry.opened = ++openings_;
   ++entry.users;
-}
-
-bool FileBook::closed(uint32_t record) {
-  Entry& entry = entries_[record];
-  if (--entry.users > 0) return false;
-  entry.is_read = false;
-  return true;
 }
 
 std::vector<FileBook::Figures> FileBook::figures() const {

@@ -32,18 +32,11 @@ class FileBook {
   uint32_t choose(const std::string& path) const;
   // Notes that the file with that record was opened.
   void opened(uint32_t record, const std::string& path);
-  // Notes a close of the file. Returns true if it is not open any more.
-  bool closed(uint32_t record);
-
-  // Returns true if the file has been read since it was opened.
-  bool is_read(uint32_t record) const { return entries_[record].is_read; }
-  void set_read(uint32_t record) { entries_[record].is_read = true; }
+  // Notes a close of the file.
+  void closed(uint32_t record) { --entries_[record].users; }
 
   FileRecord& counts(uint32_t record) { return log_.at(record); }
   Times& times(uint32_t record) { return *entries_[record].times; }
-  // Returns true if the record belongs to one path alone.
-  static bool is_of_one(uint32_t record) { return record != FileLog::kOthers; }
-
   // Returns the figures of all records.
   std::vector<Figures> figures() const;
 
@@ -52,7 +45,6 @@ class FileBook {
     std::string path;
     uint64_t opened = 0;  // number of its latest opening; 0: the record is free
     uint32_t users = 0;
-    bool is_read = false;
     std::unique_ptr<Times> times;
   };
 

@@ -142,7 +142,7 @@ Result<uint64_t> FileTransfer::write(File of, std::span<const tailrace_extent> e
 bool FileTransfer::can_borrow(File of, std::span<const tailrace_extent> extents) const {
   constexpr uint64_t kLongest = std::numeric_limits<uint32_t>::max();
   return link_.reaches_client() && extents.size() == 1 && extents[0].length > 0 && extents[0].length <= kLongest &&
-         !book_.is_read(of.record);
+         !own_.is_read(of.key);
 }
 
 // Sends one extent from where it is; returns the ticket.
@@ -176,7 +176,7 @@ Result<uint64_t> FileTransfer::write_at_once(File of, std::span<const tailrace_e
   const Result<PoolBlock> block = memory_.take(batch.block_to_write());
   if (!block.ok()) return block.status();
   copy(of, batch, static_cast<const std::byte*>(data), ticket.value(), block.value());
-  if (Status sent = send_copied(of.record); !sent.ok()) return sent;
+  if (Status sent = send_copied(of); !sent.ok()) return sent;
   return ticket;
 }
 
@@ -195,7 +195,7 @@ Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_exten
     if (held + room <= most) block = memory_.allocate(room);
     if (!block.ok() || !block.value()) {
       held = 0;
-      if (Status sent = send_copied(of.record); !sent.ok()) return sent;
+      if (Status sent = send_copied(of); !sent.ok()) return sent;
       const Result<PoolBlock> waited_for = memory_.take(room);
       if (!waited_for.ok()) return waited_for.status();
       block = std::optional(waited_for.value());
@@ -203,7 +203,7 @@ Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_exten
     held += room;
     copy(of, batch, from, kNoTicket, *block.value());
   }
-  if (Status sent = send_copied(of.record); !sent.ok()) return sent;
+  if (Status sent = send_copied(of); !sent.ok()) return sent;
   return kNoTicket;
 }
 
@@ -220,10 +220,10 @@ void FileTransfer::copy(File of, const Batch& batch, const std::byte* data, uint
     verb.at = {to, batch.extents[0].offset, block.index, static_cast<uint32_t>(batch.bytes), verb.bytes.handed};
   }
   verb.ticket = ticket;
-  copied_.push_back({verb, book_.is_read(of.record) ? batch.extents : std::vector<Extent>(), batch.bytes, bytes});
+  copied_.push_back({verb, own_.is_read(of.key) ? batch.extents : std::vector<Extent>(), batch.bytes, bytes});
 }
 
-Status FileTransfer::send_copied(uint32_t record) {
+Status FileTransfer::send_copied(File of) {
   Status status;
   for (Copied& copied : copied_) {
     const PoolBlock block{copied.verb.bytes.block, copied.verb.bytes.address};
@@ -234,8 +234,8 @@ Status FileTransfer::send_copied(uint32_t record) {
     const Result<uint64_t> sent = link_.send_with_block(copied.verb);
     status = sent.status();
     if (!sent.ok()) continue;
-    book_.counts(record).bytes_written.add(copied.length);
-    if (!copied.extents.empty()) own_.sent(record, block.index, sent.value(), copied.extents, copied.bytes);
+    book_.counts(of.record).bytes_written.add(copied.length);
+    if (!copied.extents.empty()) own_.sent(of.key, block.index, sent.value(), copied.extents, copied.bytes);
   }
   copied_.clear();
   return status;
@@ -259,7 +259,7 @@ Status FileTransfer::read(File of, std::span<const tailrace_extent> extents, voi
   auto* to = static_cast<std::byte*>(data);
   for (uint64_t bytes = 0; cutter.next(list_, bytes); to += bytes) {
     const Batch batch{list_, bytes};
-    const Status done = read_own(of.record, batch, to) ? Status() : ask(of.number, batch, to);
+    const Status done = read_own(of, batch, to) ? Status() : ask(of.number, batch, to);
     if (!done.ok()) return done;
     book_.counts(of.record).bytes_read.add(bytes);
   }
@@ -268,17 +268,16 @@ Status FileTransfer::read(File of, std::span<const tailrace_extent> extents, voi
 
 // Reads from the memory of pending writes; returns true if they have all the bytes. It does not know writes before
 // the first read of a file, so that programs that do not read pay nothing.
-bool FileTransfer::read_own(uint32_t record, const Batch& batch, std::byte* data) {
-  if (!FileBook::is_of_one(record)) return false;
-  if (!reads_own_ || !FileBook::is_of_one(record)) return false;
-  const bool found = own_.read(record, batch.extents, data, [this](uint32_t block, uint64_t sequence) {
+bool FileTransfer::read_own(File of, const Batch& batch, std::byte* data) {
+  if (!reads_own_ || of.key == OwnWrites::kUnknown) return false;
+  const bool found = own_.read(of.key, batch.extents, data, [this](uint32_t block, uint64_t sequence) {
     return link_.is_pending(block, sequence);
   });
   if (found) {
-    book_.counts(record).served.add(batch.bytes);
+    book_.counts(of.record).served.add(batch.bytes);
     served_ += batch.bytes;
   }
-  book_.set_read(record);
+  own_.set_read(of.key);
   return found;
 }
 

@@ -29,10 +29,11 @@ Status refuse(std::string what);
 
 class FileTransfer {
  public:
-  // An open file: its number for the server, and its record in the book.
+  // An open file: its number for the server, its record in the book, and its key among the client's own files.
   struct File {
     uint32_t number = 0;
     uint32_t record = 0;
+    uint32_t key = OwnWrites::kUnknown;
   };
   enum class Way { copied, copied_with_ticket, borrowed };
 
@@ -50,8 +51,9 @@ class FileTransfer {
   Result<uint64_t> write(File of, std::span<const tailrace_extent> extents, const void* data, Way way);
   // Reads a checked list, and waits for it.
   Status read(File of, std::span<const tailrace_extent> extents, void* data);
-  // Notes that the file with that record is closed.
-  void forget(uint32_t record) { own_.forget(record); }
+  // Notes that a file was opened; returns its key. closed() notes that its close has ended.
+  uint32_t opened(FileIdentity identity) { return own_.opened(identity); }
+  void closed(uint32_t key) { own_.closed(key); }
 
   // Returns the bytes of reads that the memory of pending writes served, without the server.
   uint64_t served() const { return served_; }
@@ -74,9 +76,9 @@ class FileTransfer {
   Result<uint64_t> write_at_once(File of, std::span<const tailrace_extent> extents, const void* data);
   Result<uint64_t> write_all(File of, std::span<const tailrace_extent> extents, const void* data);
   void copy(File of, const Batch& batch, const std::byte* data, uint64_t ticket, PoolBlock block);
-  Status send_copied(uint32_t record);
+  Status send_copied(File of);
   uint64_t put_list(PoolBlock block, const Batch& batch);
-  bool read_own(uint32_t record, const Batch& batch, std::byte* data);
+  bool read_own(File of, const Batch& batch, std::byte* data);
   Status ask(uint32_t file, const Batch& batch, std::byte* data);
 
   // Constant after construction.
@@ -89,7 +91,7 @@ class FileTransfer {
   FileBook& book_;
   std::vector<Extent> list_;    // of the verb being made; its memory is reused
   std::vector<Copied> copied_;  // not sent yet; empty between calls
-  OwnWrites own_;               // by record, for files that have been read since they were opened
+  OwnWrites own_;               // by key, for files that have been read since they were opened
   uint64_t served_ = 0;
 };
 

@@ -6,6 +6,24 @@
 
 namespace tailrace::impl {
 
+uint32_t OwnWrites::opened(FileIdentity identity) {
+  if (!identity.is_known()) return kUnknown;
+  uint32_t& key = keys_[identity];
+  if (key == kUnknown) {
+    key = ++last_;
+    files_[key].identity = identity;
+  }
+  ++files_[key].openings;
+  return key;
+}
+
+void OwnWrites::closed(uint32_t file) {
+  if (file == kUnknown || --files_.at(file).openings > 0) return;
+  forget(file);
+  keys_.erase(files_.at(file).identity);
+  files_.erase(file);
+}
+
 void OwnWrites::sent(uint32_t file, uint32_t block, uint64_t sequence, std::span<const Extent> extents,
                      const std::byte* bytes) {
   if (sent_.size() <= block) sent_.resize(block + 1);

@@ -62,6 +62,7 @@ Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t dev
   File& file = files_[id];
   file.handle = opened.value().file;
   file.stripes = std::move(opened.value().stripes);
+  file.identity = opened.value().identity;
   file.path = path;
   file.final_path = final_path;
   file.sizes = final_path.empty() ? std::make_shared<Sizes>() : sizes_of_published_;
@@ -88,6 +89,12 @@ const std::string& Engine::path(FileId id) const {
   const auto found = files_.find(id);
   TAILRACE_REQUIRE(found != files_.end());
   return found->second.path;
+}
+
+FileIdentity Engine::identity(FileId id) const {
+  const auto found = files_.find(id);
+  TAILRACE_REQUIRE(found != files_.end());
+  return found->second.identity;
 }
 
 const StripeMap& Engine::stripes(FileId id) const {

@@ -67,6 +67,8 @@ class Engine {
   Status rename(FileId file, const std::string& to, bool replace);
   // Returns the path by which the file was opened, or its name since.
   const std::string& path(FileId file) const;
+  // Returns which file it is, as the storage tells files apart.
+  FileIdentity identity(FileId file) const;
   // Returns which data servers the file lies on.
   const StripeMap& stripes(FileId file) const;
 
@@ -138,6 +140,7 @@ class Engine {
   struct File {
     FileHandle handle = 0;
     StripeMap stripes;
+    FileIdentity identity;
     std::string path;
     std::string final_path;
     std::unordered_map<uint32_t, uint64_t> written_to;  // by client: the largest end of its writes so far

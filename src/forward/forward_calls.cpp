@@ -25,8 +25,8 @@ bool needs_file(ForwardCall call) {
 void put_facts(AnswerRecord& record, const NameFacts& facts) {
   record.kind = facts.kind == NameFacts::Kind::file ? 0 : facts.kind == NameFacts::Kind::directory ? 1 : 2;
   record.own = facts.own ? 1 : 0;
-  record.volume = facts.volume;
-  record.number = facts.number;
+  record.volume = facts.identity.volume;
+  record.number = facts.identity.number;
 }
 
 ForwardAnswer answer_of(const Result<uint64_t>& value) {

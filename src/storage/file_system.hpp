@@ -14,17 +14,18 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "model/stripe_map.hpp"
+#include "model/stored_file.hpp"
 
 namespace tailrace::impl {
 
 // A file that the back end has open; small numbers, reused after close.
 using FileHandle = uint32_t;
 
-// An open file and its stripe map.
+// An open file, its stripe map, and which file it is.
 struct Opened {
   FileHandle file = 0;
   StripeMap stripes = {};
+  FileIdentity identity = {};
 };
 
 enum class OpenMode {
@@ -43,12 +44,11 @@ enum class OpenMode {
 struct NameFacts {
   enum class Kind : uint8_t { file, directory, other };
   Kind kind = Kind::file;
-  uint64_t size = 0;    // bytes, of a file
-  bool own = false;     // a regular file of this user, see base/os/own_file.hpp
-  uint64_t volume = 0;  // equal volume and number of two names …
-  uint64_t number = 0;  // … mean that both lead to one file
+  uint64_t size = 0;           // bytes, of a file
+  bool own = false;            // a regular file of this user, see base/os/own_file.hpp
+  FileIdentity identity = {};  // of the file that the name leads to
 
-  bool is_same_file(const NameFacts& other) const { return volume == other.volume && number == other.number; }
+  bool is_same_file(const NameFacts& other) const { return identity == other.identity; }
 };
 
 // A lock on a name, released when this object or its process ends.

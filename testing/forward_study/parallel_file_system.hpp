@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/request.hpp"
-#include "model/stripe_map.hpp"
+#include "model/stored_file.hpp"
 #include "storage/striped/stripe_layout.hpp"
 #include "testing/forward_study/data_server.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "model/stripe_map.hpp"
+#include "model/stored_file.hpp"
 #include "testing/forward_study/disk_model.hpp"
 
 namespace tailrace::impl::study {

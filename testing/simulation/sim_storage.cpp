@@ -34,6 +34,8 @@ std::vector<std::byte> gathered(const std::vector<iovec>& segments, uint64_t len
   return bytes;
 }
 
+FileIdentity identity_of(const InodePointer& inode) { return {0, reinterpret_cast<uintptr_t>(inode.get())}; }
+
 }  // namespace
 
 SimStorage::SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& doorbell, SplitDice dice,
@@ -68,7 +70,8 @@ Result<Opened> SimStorage::open(const std::string& path, OpenMode mode, uint32_t
   InodePointer inode = creates ? disk_.create(path) : disk_.find(path);
   if (inode == nullptr && (mode == OpenMode::update || mode == OpenMode::own_or_new)) inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
-  return Opened{put({path, mode, inode, 0}), options_.stripes};
+  const FileIdentity identity = identity_of(inode);
+  return Opened{put({path, mode, inode, 0}), options_.stripes, identity};
 }
 
 FileHandle SimStorage::put(File file) {
@@ -149,7 +152,7 @@ Status SimStorage::sync(FileHandle handle) {
 Result<NameFacts> SimStorage::stat(const std::string& path) const {
   const InodePointer inode = disk_.find(path);
   if (inode == nullptr) return Status::of_errno("stat", path, ENOENT);
-  return NameFacts{NameFacts::Kind::file, inode->bytes.size(), true, 0, reinterpret_cast<uintptr_t>(inode.get())};
+  return NameFacts{NameFacts::Kind::file, inode->bytes.size(), true, identity_of(inode)};
 }
 
 Result<std::vector<std::string>> SimStorage::list(const std::string& directory) const {

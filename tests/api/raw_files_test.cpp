@@ -448,6 +448,69 @@ TEST(RawFiles, HandlesAreRecognised) {
   EXPECT_EQ(test::fs::file_size(directory.path() / "x63"), 1u);
 }
 
+std::string text_of(const test::fs::path& path) {
+  const Bytes bytes = test::bytes_of(path);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+std::string read_text(tailrace_file file, uint64_t bytes) {
+  std::string text(bytes, '-');
+  const tailrace_extent extent{0, bytes};
+  EXPECT_EQ(tailrace_file_read(file, 1, &extent, text.data()), TAILRACE_OK);
+  return text;
+}
+
+// The one that was opened first has its bytes on their way while its name goes to another file.
+TEST(RawFiles, AnOpenFileMayLoseItsName) {
+  const tailrace_extent extent{0, 4};
+  for (const bool renames : {true, false}) {
+    const Directory directory;
+    OpenRun run(test::Config(), directory);
+    tailrace_file old = open_file(run, "x.raw", kWrite);
+    ASSERT_EQ(read_text(old, 0), "") << "reads are served from memory from now on, where they can be";
+    ASSERT_EQ(tailrace_file_write(old, 1, &extent, "old!"), TAILRACE_OK);
+    if (renames) {
+      test::fs::rename(directory.path() / "x.raw", directory.path() / "y.raw");
+    } else {
+      test::fs::remove(directory.path() / "x.raw");
+    }
+    tailrace_file fresh = open_file(run, "x.raw", kWrite);
+    ASSERT_EQ(tailrace_file_write(fresh, 1, &extent, "new!"), TAILRACE_OK);
+    EXPECT_EQ(read_text(old, 4), "old!");
+    EXPECT_EQ(read_text(fresh, 4), "new!");
+    ASSERT_EQ(tailrace_file_remove(run, "x.raw"), TAILRACE_WRONG_ORDER) << "it is open";
+    EXPECT_EQ(tailrace_file_close(fresh), TAILRACE_OK);
+    EXPECT_EQ(text_of(directory.path() / "x.raw"), "new!");
+    ASSERT_EQ(tailrace_file_remove(run, "x.raw"), TAILRACE_OK) << "the file that is open has lost this name";
+    EXPECT_EQ(tailrace_file_close(old), TAILRACE_OK);
+    if (renames) {
+      EXPECT_EQ(text_of(directory.path() / "y.raw"), "old!");
+    }
+    EXPECT_EQ(run.close(), TAILRACE_OK);
+  }
+}
+
+TEST(RawFiles, TwoNamesOfAFileAreOneFile) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  tailrace_file file = open_file(run, "x.raw", kWrite);
+  test::fs::create_hard_link(directory.path() / "x.raw", directory.path() / "y.raw");
+  tailrace_file same = open_file(run, "y.raw", kWrite);
+  ASSERT_EQ(read_text(same, 0), "");
+  for (int lap = 0; lap < 50; ++lap) {
+    const tailrace_extent extent{0, 4};
+    ASSERT_EQ(tailrace_file_write(file, 1, &extent, "1111"), TAILRACE_OK);
+    ASSERT_EQ(tailrace_file_write(same, 1, &extent, "2222"), TAILRACE_OK);
+    ASSERT_EQ(read_text(file, 4), "2222");
+  }
+  tailrace_file refused{};
+  EXPECT_EQ(tailrace_file_open(run, "y.raw", kTruncate, &refused), TAILRACE_WRONG_ORDER);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(same), TAILRACE_OK);
+  EXPECT_EQ(text_of(directory.path() / "x.raw"), "2222");
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
 // Blocks and raw files share the budget and the order of a flush.
 TEST(RawFiles, BesideBlocksAndWithAFlush) {
   const Directory directory;

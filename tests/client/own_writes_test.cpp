@@ -125,17 +125,25 @@ TEST(OwnWrites, AsTheModelSays) {
   });
 }
 
-TEST(OwnWrites, AFileThatIsForgottenHasNone) {
+TEST(OwnWrites, AFileThatIsClosedHasNone) {
   OwnWrites own;
+  const uint32_t one = own.opened({1, 1});
+  const uint32_t other = own.opened({1, 2});
+  EXPECT_EQ(own.opened({1, 1}), one);
+  EXPECT_NE(one, other);
+  EXPECT_EQ(own.opened({}), OwnWrites::kUnknown);
   const std::array<std::byte, 8> bytes{};
   std::array<std::byte, 8> to{};
   const auto always = [](uint32_t, uint64_t) { return true; };
   const std::vector<Extent> list{{100, 8}};
-  own.sent(0, 0, 1, list, bytes.data());
-  own.sent(1, 1, 2, list, bytes.data());
-  own.forget(0);
-  EXPECT_FALSE(own.read(0, list, to.data(), always));
-  EXPECT_TRUE(own.read(1, list, to.data(), always));
+  own.sent(one, 0, 1, list, bytes.data());
+  own.sent(other, 1, 2, list, bytes.data());
+  own.closed(one);
+  EXPECT_TRUE(own.read(one, list, to.data(), always)) << "it is open once more";
+  own.closed(one);
+  EXPECT_FALSE(own.read(one, list, to.data(), always));
+  EXPECT_TRUE(own.read(other, list, to.data(), always));
+  EXPECT_NE(own.opened({1, 1}), one) << "by now it may be another file";
 }
 
 }  // namespace

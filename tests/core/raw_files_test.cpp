@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <memory>
 
 #include "core_files.hpp"
@@ -219,6 +220,46 @@ TEST(RawFilesCore, WhatAStoppedAndKilledServerHadNotSeenIsWrittenByTheNext) {
   EXPECT_EQ(std::string(found.begin(), found.end()), std::string("aacc\0\0bb", 8)) << "it is not emptied again";
   EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
   EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+TEST(RawFilesCore, ClientsShareAFileAndNotAName) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun one(test::core_config(), directory, 0);
+  OpenRun other(test::core_config(), directory, 1);
+  tailrace_file old = open_file(one, "x.raw");
+  const tailrace_extent extent{0, 4};
+  ASSERT_EQ(tailrace_file_write(old, 1, &extent, "old!"), TAILRACE_OK);
+  test::fs::rename(directory.path() / "x.raw", directory.path() / "y.raw");
+  tailrace_file fresh = open_file(other, "x.raw");
+  ASSERT_EQ(tailrace_file_write(fresh, 1, &extent, "new!"), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(old), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(fresh), TAILRACE_OK);
+  EXPECT_EQ(test::bytes_of(directory.path() / "x.raw"), Bytes({'n', 'e', 'w', '!'}));
+  EXPECT_EQ(test::bytes_of(directory.path() / "y.raw"), Bytes({'o', 'l', 'd', '!'}));
+  EXPECT_EQ(one.close(), TAILRACE_OK);
+  EXPECT_EQ(other.close(), TAILRACE_OK);
+}
+
+// The next server can open the file only by its name.
+TEST(RawFilesCore, ANameThatLeadsElsewhereAfterADeathIsAFailure) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  OpenRun run(test::config_with_loss("restart"), directory);
+  tailrace_file file = open_file(run, "x.raw");
+  const tailrace_extent extent{0, 4};
+  ASSERT_EQ(tailrace_file_sync(file), TAILRACE_OK);
+  stop_server(node);
+  ASSERT_EQ(tailrace_file_write(file, 1, &extent, "lost"), TAILRACE_OK);
+  test::fs::rename(directory.path() / "x.raw", directory.path() / "y.raw");
+  std::ofstream(directory.path() / "x.raw") << "others'";
+  kill_server(node);
+  EXPECT_EQ(tailrace_file_sync(file), TAILRACE_IO_ERROR);
+  EXPECT_NE(run.error().message.find("found another file under the name"), std::string::npos) << run.error().message;
+  (void)tailrace_file_close(file);
+  (void)run.close();
+  EXPECT_EQ(test::fs::file_size(directory.path() / "x.raw"), 7u);
+  EXPECT_EQ(test::fs::file_size(directory.path() / "y.raw"), 0u);
 }
 
 TEST(RawFilesCore, WhatADeadClientHadHandedOverIsWritten) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "testing/scratch.hpp"
 
@@ -65,11 +66,50 @@ TEST_F(ProcessClientTest, CarriesBytesAndReadsThemBack) {
   const tailrace_extent extent{4, 7};
   EXPECT_EQ(client_.read(file, {&extent, 1}, back.data()).status, TAILRACE_OK);
   EXPECT_EQ(back, "carried");
-  const std::optional<uint64_t> mark = client_.mark();
+  const uint64_t mark = client_.mark();
   EXPECT_EQ(client_.flush().status, TAILRACE_OK);
-  EXPECT_TRUE(mark && client_.reached(*mark));
+  EXPECT_TRUE(client_.reached(mark));
   client_.close(file);
   EXPECT_EQ(contents(path("a")), std::string(4, '\0') + "carried");
+}
+
+// As a file does that is drained, or written to, before it asks for its mark.
+TEST_F(ProcessClientTest, MarkThatNobodyAsksForDelaysNoOther) {
+  make(path("a"));
+  tailrace_file file{};
+  ASSERT_TRUE(client_.open(path("a"), &file));
+  for (uint64_t turn = 0; turn < 10; ++turn) {
+    EXPECT_EQ(write(file, 8 * turn, "not even"), TAILRACE_OK);
+    (void)client_.mark();
+    if (turn % 3 == 0) {
+      EXPECT_EQ(client_.flush().status, TAILRACE_OK);
+    }
+    EXPECT_EQ(write(file, 8 * turn, "the last"), TAILRACE_OK);
+    const uint64_t mark = client_.mark();
+    while (!client_.reached(mark)) std::this_thread::yield();
+    EXPECT_EQ(contents(path("a")).substr(8 * turn), "the last");
+  }
+  client_.close(file);
+}
+
+TEST_F(ProcessClientTest, ALaterMarkOrFlushReachesAllEarlierMarks) {
+  make(path("a"));
+  tailrace_file file{};
+  ASSERT_TRUE(client_.open(path("a"), &file));
+  EXPECT_TRUE(client_.reached(client_.mark())) << "nothing was handed over";
+  std::vector<uint64_t> marks;
+  for (uint64_t turn = 0; turn < 5; ++turn) {
+    EXPECT_EQ(write(file, turn, "x"), TAILRACE_OK);
+    marks.push_back(client_.mark());
+  }
+  while (!client_.reached(marks.back())) std::this_thread::yield();
+  for (const uint64_t mark : marks) EXPECT_TRUE(client_.reached(mark));
+  EXPECT_EQ(write(file, 5, "x"), TAILRACE_OK);
+  const uint64_t mark = client_.mark();
+  EXPECT_EQ(client_.flush().status, TAILRACE_OK);
+  EXPECT_TRUE(client_.reached(mark));
+  EXPECT_EQ(contents(path("a")), "xxxxxx");
+  client_.close(file);
 }
 
 TEST_F(ProcessClientTest, WritesOfTicketsEndOneByOne) {

@@ -163,6 +163,64 @@ def test_the_summary_names_what_is_no_regular_file(mpi, uncarried):
     assert "/dev/null is not carried: it is no regular file" in uncarried("plain", "/dev/null")
 
 
+# Each ends only if every call that waits makes progress of the writes of all that go on, and waits for nothing else.
+def run_random_progress(tmp_path, mpi, ranks, seed, settings):
+    print("seed", seed)
+    done = start(mpi, ranks, [program(mpi, "random_progress"), tmp_path / f"file{seed}", seed], settings)
+    assert done.returncode == 0 and done.stdout == "ended\n", done.stderr
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_calls_that_wait_make_progress(tmp_path, mpi, ranks):
+    for seed in (one_seed(), one_seed()):
+        run_random_progress(tmp_path, mpi, ranks, seed, "collective=two_phase aggregators=2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
+@pytest.mark.parametrize("place", ["thread", "core"])
+def test_many_calls_that_wait_make_progress(tmp_path, mpi, algorithm, place, runtime_directory):
+    first = one_seed()
+    for seed in range(first, first + 12):
+        run_random_progress(tmp_path, mpi, 2 + seed % 3, seed, f"place={place} collective={algorithm} aggregators=2")
+
+
+# What one process has written is there for another one after a message, without a sync: within a node, and between
+# nodes, which here are processes that do not find each other.
+def run_order_program(tmp_path, mpi, seed, settings, nodes):
+    print("seed", seed)
+    words = [program(mpi, "order_io"), tmp_path / f"file{seed}", seed]
+    if nodes > 1:
+        node = f"{tmp_path}/node$((${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}} % {nodes}))"
+        script = f'export TAILRACE_RUNTIME_DIR={node}; exec "$@"'
+        words = ["sh", "-c", script, "sh", *words]
+    return start(mpi, 3, words, settings)
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize("place", ["thread", "core"])
+def test_messages_give_an_order(tmp_path, mpi, place, nodes, runtime_directory):
+    done = run_order_program(tmp_path, mpi, one_seed(), f"place={place}", nodes)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize("settings", ["place=thread", "place=core", "collective=two_phase aggregators=2"])
+def test_many_messages_give_an_order(tmp_path, mpi, settings, nodes, runtime_directory):
+    first = one_seed()
+    for seed in range(first, first + 12):
+        done = run_order_program(tmp_path, mpi, seed, settings, nodes)
+        assert done.returncode == 0, done.stderr
+
+
+def test_no_more_order_than_mpi_io_promises_can_be_asked_for(tmp_path, mpi):
+    """The program, which relies on more, then fails sooner or later: so these tests can fail."""
+    first = one_seed()
+    seeds = range(first, first + 20)
+    assert any(run_order_program(tmp_path, mpi, seed, "relaxed", 1).returncode != 0 for seed in seeds)
+
+
 def test_types_with_large_counts(tmp_path, mpi):
     seed = one_seed()
     print("seed", seed)

@@ -108,6 +108,8 @@ DOORS = [
     "mpiio/types",
     "mpiio/mpi",
     "mpiio/collective",
+    "mpiio/process",
+    "mpiio/pending",
     "mpiio/files",
     "mpiio/calls",
     "openfoam/output",

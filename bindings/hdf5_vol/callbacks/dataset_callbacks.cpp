@@ -11,6 +11,7 @@
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/data/parallel.hpp"
 #include "hdf5_vol/data/prefetch_dataset.hpp"
+#include "hdf5_vol/data/unlinked.hpp"
 #include "hdf5_vol/files/request.hpp"
 #include "hdf5_vol/files/small_carried.hpp"
 #include "hdf5_vol/host/inquiry.hpp"
@@ -50,12 +51,14 @@ struct Form {
 class UncachedAccess {
  public:
   UncachedAccess(const Object& at, H5I_type_t kind, hid_t type, hid_t space, const Form& form, hid_t dcpl, hid_t dapl)
-      : host_(at.host), dapl_(dapl) {
+      : host_(at.host), program_(dapl), dapl_(dapl) {
     if (form.layout != H5D_CHUNKED || !Chunked::may_go_past(host_, dcpl, space, type)) return;
     const std::shared_ptr<File> file = Dataset::file_around(at, kind);
     if (file == nullptr || file->is_parallel() || !file->ready()) return;
     own_ = host_.H5Pcopy(dapl);
-    if (own_ >= 0 && host_.H5Pset_chunk_cache(own_, 1, 0, 0.75) >= 0) dapl_ = own_;
+    if (own_ < 0 || !ChunkCache{1, 0, 0.75}.set_in(host_, own_)) return;
+    dapl_ = own_;
+    file_ = file;
   }
   ~UncachedAccess() {
     if (own_ >= 0) host_.close_list(own_);
@@ -63,10 +66,18 @@ class UncachedAccess {
   UncachedAccess(const UncachedAccess&) = delete;
   UncachedAccess& operator=(const UncachedAccess&) = delete;
   hid_t dapl() const { return dapl_; }
+  // Keeps the program's properties of the dataset that was made with these.
+  void keep_for(const Object& made) const {
+    if (file_ == nullptr) return;
+    const H5O_token_t token = identity_of(host_, made.under, H5I_DATASET).token;
+    file_->keep_cache(token, ChunkCache::of_dataset(host_, program_, file_->cache));
+  }
 
  private:
   const Host& host_;
+  const hid_t program_;
   hid_t dapl_;
+  std::shared_ptr<File> file_;  // null: these are the program's
   hid_t own_ = H5I_INVALID_HID;
 };
 
@@ -115,13 +126,12 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
                           }));
   if (made == nullptr) return nullptr;
   Object& dataset = object_at(made);
+  access.keep_for(dataset);
   dataset.is_new = true;
   dataset.is_usual = dcpl == host.dataset_creation;
   if (form.stays_small()) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
-  if (name == nullptr && dataset.dataset != nullptr && dataset.dataset->passes_alone()) {
-    dataset.dataset->file()->has_unlinked = true;
-  }
+  if (name == nullptr) note_unlinked(object, where->obj_type);
   return made;
 }
 
@@ -214,14 +224,29 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
   return result;
 }
 
+// The program gets its own properties, not those with which the connector has made the dataset.
+void restore_cache(const Object& object, hid_t dapl) {
+  size_t slots = 0;
+  size_t bytes = 0;
+  double preemption = 0;
+  if (!File::any() || object.host.H5Pget_chunk_cache(dapl, &slots, &bytes, &preemption) < 0 || bytes > 0) return;
+  const H5O_info2_t identity = identity_of(object.host, object.under, H5I_DATASET);
+  const std::shared_ptr<File> file = file_of(object.host, identity.fileno);
+  const ChunkCache* const cache = file != nullptr ? file->cache_of(identity.token) : nullptr;
+  if (cache != nullptr) cache->set_in(object.host, dapl);
+}
+
 herr_t dataset_get(void* pointer, H5VL_dataset_get_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   const bool asks_for_chunks =
       arguments->op_type == H5VL_DATASET_GET_STORAGE_SIZE || arguments->op_type == H5VL_DATASET_GET_SPACE_STATUS;
   if (asks_for_chunks) dataset_of(object).settle_chunks();
-  return call_leading_out(object.host, [&] {
+  const herr_t got = call_leading_out(object.host, [&] {
     return object.host.H5VLdataset_get(object.under, object.host.native, arguments, dxpl, nullptr);
   });
+  if (got >= 0 && arguments->op_type == H5VL_DATASET_GET_DAPL)
+    restore_cache(object, arguments->args.get_dapl.dapl_id);
+  return got;
 }
 
 // Waits for writes to the object that are on their way, if there are any.
@@ -262,10 +287,21 @@ herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, 
   return whole ? done : -1;
 }
 
+// Returns true if the call tells the program where data lie in the file: it may look at them there, past HDF5.
+bool tells_place(const H5VL_optional_args_t& arguments) {
+  return arguments.op_type == H5VL_NATIVE_DATASET_GET_OFFSET ||
+         arguments.op_type == H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_IDX ||
+         arguments.op_type == H5VL_NATIVE_DATASET_GET_CHUNK_INFO_BY_COORD ||
+         arguments.op_type == H5VL_NATIVE_DATASET_CHUNK_ITER;
+}
+
 herr_t dataset_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   dataset_of(object).settle_chunks();
-  return object.host.H5VLdataset_optional(object.under, object.host.native, arguments, dxpl, nullptr);
+  const bool whole = !tells_place(*arguments) || settle(object);
+  if (tells_place(*arguments)) object.dataset->show_place();
+  const herr_t done = object.host.H5VLdataset_optional(object.under, object.host.native, arguments, dxpl, nullptr);
+  return whole ? done : -1;
 }
 
 // Closing the last object of a file that the program has closed closes the file, so all data must be there first.

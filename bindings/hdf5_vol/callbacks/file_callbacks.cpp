@@ -17,10 +17,12 @@
 #include "hdf5_vol/files/prefetch_file.hpp"
 #include "hdf5_vol/host/errors.hpp"
 #include "hdf5_vol/host/identifier.hpp"
+#include "hdf5_vol/host/wheel_filters.hpp"
 #include "hdf5_vol/process/detached.hpp"
 #include "hdf5_vol/process/prefetcher.hpp"
 #include "hdf5_vol/process/process.hpp"
 #include "hdf5_vol/process/seal.hpp"
+#include "process_client/hdf5_opens.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -99,10 +101,24 @@ uint64_t userblock_of(const Host& host, void* under) {
   return userblock_in(host, creation.id());
 }
 
+// Returns true if HDF5 has not opened the file in another way earlier, through a link or by another connector. It
+// keeps the properties of that time.
+bool is_open_as_asked(const Host& host, const char* name, void* under, unsigned flags) {
+  if (file_of(host, number_of(host, under)) != nullptr) return true;
+  H5VL_file_get_args_t arguments{};
+  arguments.op_type = H5VL_FILE_GET_FAPL;
+  arguments.args.get_fapl.fapl_id = H5I_INVALID_HID;
+  if (host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0) return false;
+  const List access(host, arguments.args.get_fapl.fapl_id, List::Taken{});
+  size_t sieve = 0;
+  return host.H5Pget_sieve_buf_size(access.id(), &sieve) >= 0 && sieve == 0 &&
+         can_be_carried(host, name, access.id(), flags);
+}
+
 // Wraps a file that was opened for writing. A file of several processes is remembered even without a path: this
 // process still has to do itself what it cannot carry. `fcpl`: the list that the file was created by;
-// H5I_INVALID_HID: it existed.
-void* remember(Host& host, void* under, const std::string& name, bool parallel, hid_t fcpl) {
+// H5I_INVALID_HID: it existed. `fapl`: the program's access properties.
+void* remember(Host& host, void* under, const std::string& name, bool parallel, hid_t fcpl, hid_t fapl) {
   void* const pointer = wrap(host, under);
   if (pointer == nullptr) return nullptr;
   char path[PATH_MAX] = "";
@@ -111,22 +127,29 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel, 
   Object& object = object_at(pointer);
   object.file = make_file(host, number_of(host, under), known ? path : "", parallel);
   object.file->userblock = fcpl > 0 ? userblock_in(host, fcpl) : userblock_of(host, under);
-  ++object.file->opens;
+  if (object.file->opens++ == 0) object.file->cache = ChunkCache::of_file(host, fapl);
   return pointer;
 }
 
-// Registers the wrapped file for prefetching.
-void remember_for_readers(Object& object, const List& access, uint64_t most) {
+// Returns the descriptor by which HDF5 has the file open; -1 if that is unknown.
+int descriptor_of(const Object& object) {
   const Host& host = object.host;
   void* handle = nullptr;
   H5VL_native_file_optional_args_t below{};
-  below.get_vfd_handle.fapl_id = access.id();
+  below.get_vfd_handle.fapl_id = H5P_DEFAULT;
   below.get_vfd_handle.file_handle = &handle;
   H5VL_optional_args_t arguments{H5VL_NATIVE_FILE_GET_VFD_HANDLE, &below};
-  if (host.H5VLfile_optional(object.under, host.native, &arguments, host.transfer, nullptr) < 0) return;
+  const herr_t got = host.H5VLfile_optional(object.under, host.native, &arguments, host.transfer, nullptr);
+  return got < 0 || handle == nullptr ? -1 : *static_cast<const int*>(handle);
+}
+
+// Registers the wrapped file for prefetching.
+void remember_for_readers(Object& object, uint64_t most) {
+  const Host& host = object.host;
+  const int theirs = descriptor_of(object);
   const unsigned long number = number_of(host, object.under);
-  if (handle == nullptr || number == 0) return;
-  object.prefetch_file = make_prefetch_file(host, number, *static_cast<const int*>(handle), most);
+  if (theirs < 0 || number == 0) return;
+  object.prefetch_file = make_prefetch_file(host, number, theirs, most);
   [[maybe_unused]] static const int told =
       carrier().summary() ? std::atexit([] { Process::instance().report_prefetched(); }) : 0;
 }
@@ -174,22 +197,27 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
     push_error(*host, create ? "H5Fcreate" : "H5Fopen", why);
     return nullptr;
   }
+  find_wheel_filters(*host);
   List access(*host, fapl);
   if (!use_native(*host, access) || !admit(*host, name, create)) return nullptr;
   const bool parallel = is_parallel(*host, fapl);
   const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
   const uint64_t prefetch = parallel ? 0 : Process::instance().prefetch();
   const bool plain = (writes || prefetch > 0) && can_be_carried(*host, name, fapl, flags);
-  const bool carried = plain && writes;
+  bool carried = plain && writes;
   if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
-  void* const under = create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
-                             : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
+  void* const under = [&] {
+    const process::Hdf5Opens opens;
+    return create ? host->H5VLfile_create(name, flags, fcpl, access.id(), dxpl, nullptr)
+                  : host->H5VLfile_open(name, flags, access.id(), dxpl, nullptr);
+  }();
   const hid_t made_by = create ? fcpl : H5I_INVALID_HID;
-  void* const pointer = carried ? remember(*host, under, name, parallel, made_by) : wrap(*host, under);
+  if (under != nullptr && carried && !create && !parallel) carried = is_open_as_asked(*host, name, under, flags);
+  void* const pointer = carried ? remember(*host, under, name, parallel, made_by, fapl) : wrap(*host, under);
   host->opens_together |= parallel;
   if (pointer == nullptr && !create) explain(*host, name);
   if (pointer != nullptr && Process::instance().detaches()) note_detached(object_at(pointer), create);
-  if (plain && prefetch > 0 && pointer != nullptr) remember_for_readers(object_at(pointer), access, prefetch);
+  if (plain && prefetch > 0 && pointer != nullptr) remember_for_readers(object_at(pointer), prefetch);
   if (pointer != nullptr) access.close();
   return pointer;
 }
@@ -242,10 +270,10 @@ bool settle_to_leave(const Host& host, File& file) {
   return whole && file.spoilt().empty();
 }
 
-// Detaches a file that HDF5 and the program have closed. If objects of it are still open, waits for all of it
-// instead.
-bool leave(const Host& host, File& file) {
-  if (file.objects > 0) {
+// Detaches a file that the program has closed. If HDF5 still has it open, for objects in it or because another file
+// leads to it, waits for all of it instead. `theirs`: the descriptor by which HDF5 had it open.
+bool leave(const Host& host, File& file, int theirs) {
+  if (file.objects > 0 || file.is_behind(theirs)) {
     file.show();
     file.attach();
     if (!settle(host, &file, "H5Fclose")) return false;
@@ -346,6 +374,7 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
   const bool leaves = file != nullptr && file->is_detached() && file->opens == 1;
   bool whole = leaves ? settle_to_leave(host, *file) : settle(host, file.get(), "H5Fclose");
   Process::instance().detached().look();
+  const int theirs = leaves ? descriptor_of(object) : -1;
   const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
   if (closed < 0) {
     if (leaves) file->show();
@@ -356,7 +385,7 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
   object.file.reset();
   object.prefetch_file.reset();
   object.within.reset();
-  if (leaves) whole = leave(host, *file) && whole;
+  if (leaves) whole = leave(host, *file, theirs) && whole;
   if (!whole) return fail_closed(host, pointer);
   unwrap(pointer);
   return 0;

@@ -7,6 +7,7 @@
 #include "hdf5_vol/host/errors.hpp"
 #include "hdf5_vol/host/host.hpp"
 #include "hdf5_vol/process/process.hpp"
+#include "process_client/hdf5_opens.hpp"
 
 namespace tailrace::hdf5 {
 
@@ -17,6 +18,7 @@ inline bool has_failed(herr_t done) { return done < 0; }
 // a call that calls the program back.
 template <class Call>
 auto call_leading_out(const Host& host, Call call) {
+  const process::Hdf5Opens opens;
   if (!Process::instance().detached().any()) return call();
   {
     const Quiet quiet(host);

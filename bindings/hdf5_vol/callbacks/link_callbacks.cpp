@@ -5,11 +5,17 @@
 #include "hdf5_vol/data/dataset.hpp"
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/data/parallel.hpp"
+#include "hdf5_vol/data/unlinked.hpp"
 #include "hdf5_vol/files/files.hpp"
 #include "hdf5_vol/process/process.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
+
+void drain_before_unlink(const Object& object, H5I_type_t type) {
+  drain_everywhere(object, type);
+  note_unlinked(object, type);
+}
 
 void* under_or_null(void* pointer) { return pointer != nullptr ? object_at(pointer).under : nullptr; }
 
@@ -58,7 +64,7 @@ herr_t link_get(void* pointer, const H5VL_loc_params_t* where, H5VL_link_get_arg
 herr_t link_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_link_specific_args_t* arguments, hid_t dxpl,
                      void**) {
   const Object& object = object_at(pointer);
-  if (arguments->op_type == H5VL_LINK_DELETE) drain_everywhere(object, where->obj_type);
+  if (arguments->op_type == H5VL_LINK_DELETE) drain_before_unlink(object, where->obj_type);
   const auto call = [&] {
     return object.host.H5VLlink_specific(object.under, where, object.host.native, arguments, dxpl, nullptr);
   };
@@ -106,7 +112,7 @@ herr_t object_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_objec
   const Object& object = object_at(pointer);
   const Host& host = object.host;
   const bool may_free = arguments->op_type == H5VL_OBJECT_CHANGE_REF_COUNT && arguments->args.change_rc.delta < 0;
-  if (may_free) drain_everywhere(object, where->obj_type);
+  if (may_free) drain_before_unlink(object, where->obj_type);
   if (arguments->op_type == H5VL_OBJECT_FLUSH) drain_all();
   const auto call = [&] {
     return host.H5VLobject_specific(object.under, where, host.native, arguments, dxpl, nullptr);

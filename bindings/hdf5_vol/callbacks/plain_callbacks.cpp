@@ -1,8 +1,8 @@
-// Callbacks that add nothing: they pass attributes, named datatypes, groups, blobs and tokens to the native connector
-// unchanged.
+// Callbacks that pass attributes, named datatypes, groups, blobs and tokens to the native connector unchanged.
 #include "hdf5_vol/callbacks/callbacks.hpp"
 #include "hdf5_vol/callbacks/lead_out.hpp"
 #include "hdf5_vol/data/object.hpp"
+#include "hdf5_vol/data/unlinked.hpp"
 #include "hdf5_vol/files/files.hpp"
 #include "hdf5_vol/host/identifier.hpp"
 
@@ -173,6 +173,7 @@ herr_t datatype_close(void* pointer, hid_t dxpl, void**) {
 void* group_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t gcpl,
                    hid_t gapl, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
+  if (name == nullptr) note_unlinked(object_at(pointer), where->obj_type);
   return wrap(object_at(pointer), call_leading_out(host, [&] {
                 return host.H5VLgroup_create(object_at(pointer).under, where, host.native, name, lcpl, gcpl, gapl,
                                              dxpl, nullptr);
@@ -223,6 +224,7 @@ herr_t group_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl
 
 herr_t group_close(void* pointer, hid_t dxpl, void**) {
   Host& host = object_at(pointer).host;
+  drain_before_close(object_at(pointer));
   const herr_t closed = host.H5VLgroup_close(object_at(pointer).under, host.native, dxpl, nullptr);
   if (closed >= 0) unwrap(pointer);
   return closed;

@@ -134,7 +134,8 @@ Chunked::Part Chunked::part_of(const Box& box, const std::vector<hsize_t>& at) c
 bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request) {
   file_->place_chunks();
   const std::optional<Box> box = box_of(file_space);
-  if (!box || !(goes_past_ || covers_whole_chunks(*box, file_space)) || queue_->mostly_fails()) {
+  const bool is_for_hdf5 = file_->is_left_alone() || (goes_past_ && file_->is_shown(key_));
+  if (!box || is_for_hdf5 || !(goes_past_ || covers_whole_chunks(*box, file_space)) || queue_->mostly_fails()) {
     settle();
     return false;
   }

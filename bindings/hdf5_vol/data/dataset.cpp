@@ -49,7 +49,7 @@ std::shared_ptr<Dataset> Dataset::look_at(const Object& object, Which which) {
   Host& host = object.host;
   std::shared_ptr<Dataset> dataset(new Dataset(host));
   if (!File::any()) {
-    dataset->changes_ = true;
+    dataset->files_then_ = File::made();
     return dataset;
   }
   // Asked for the creation properties of any other, HDF5 would convert the fill value, and keep what our properties
@@ -60,6 +60,7 @@ std::shared_ptr<Dataset> Dataset::look_at(const Object& object, Which which) {
   }
   const H5O_info2_t identity = identity_of(object.host, object.under, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(host, identity.fileno);
+  if (file == nullptr) dataset->files_then_ = File::made();
   if (!object.is_usual) {
     dataset->look_at_layout(object, file, identity.token, which);
   } else if (file != nullptr) {
@@ -238,7 +239,7 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
                                 hid_t transfer, const void* data, Request* request) {
   if (is_virtual_) prepare_sources();
   if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data, request);
-  if (file_ == nullptr) return Outcome::pass;
+  if (file_ == nullptr || file_->is_shown(offset_)) return Outcome::pass;
   Move move{};
   const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
   if (planned && request == nullptr && is_for_hdf5(move)) return Outcome::pass;
@@ -321,7 +322,7 @@ void Dataset::prepare_sources() {
 // a call of the system.
 Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, void* data) {
   if (is_virtual_) prepare_sources();
-  if (file_ == nullptr || unplaced_) return Outcome::pass;
+  if (file_ == nullptr || unplaced_ || file_->is_shown(offset_)) return Outcome::pass;
   if (chunked_) {
     chunked_->settle();
     return Outcome::pass;
@@ -386,6 +387,10 @@ Carried Dataset::carried(hid_t file_space) const {
 
 void Dataset::settle_chunks() {
   if (chunked_) chunked_->settle();
+}
+
+void Dataset::show_place() {
+  if (file_ != nullptr && !unplaced_) file_->show(offset_);
 }
 
 bool Dataset::close_later(void* under) { return chunked_ && chunked_->close_later(under); }

@@ -54,11 +54,14 @@ class Dataset {
 
   // Waits until HDF5 has all chunks that are being filtered. Call it before a call that asks HDF5 for the chunks.
   void settle_chunks();
+  // Leaves the dataset to HDF5 from now on, if its data bypass HDF5 and have a place. Nothing of it may be on its
+  // way.
+  void show_place();
   // Returns true if this closes `under` later, when HDF5 has all chunks; the caller then does not.
   bool close_later(void* under);
-  // Returns true if the answers of this object may change: HDF5 allocates the dataset with its first write, or other
-  // files are open.
-  bool changes() const { return changes_; }
+  // Returns true if the answers of this object may have changed: HDF5 allocates the dataset with its first write, or
+  // another file has been opened. A dataset that was reached through a link may be in that file.
+  bool changes() const { return changes_ || (files_then_ && *files_then_ != File::made()); }
   // Returns true if HDF5 keeps the dataset only because it is small.
   bool is_small() const { return small_; }
   // Returns true if this process alone may pass a collective call on to HDF5, since the others may have nothing to
@@ -110,6 +113,7 @@ class Dataset {
   std::unique_ptr<Chunked> chunked_;  // set if the dataset is stored in chunks that are carried
   std::optional<Unplaced> unplaced_;  // set if the dataset has no place yet, and its first write may be carried
   bool changes_ = false;
+  std::optional<uint64_t> files_then_;  // if no file was known that has it: File::made() at that time
   bool small_ = false;
   bool is_virtual_ = false;  // reads other datasets, in any file
   hid_t type_ = H5I_INVALID_HID;

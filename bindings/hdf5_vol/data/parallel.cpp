@@ -24,7 +24,6 @@ void drain_everywhere(const Object& object, H5I_type_t type) {
   drain_all();
   const std::shared_ptr<File> file = File::any_parallel() ? Dataset::file_around(object, type) : nullptr;
   if (file == nullptr || !file->is_parallel()) return;
-  file->has_unlinked = true;
   // The only call of HDF5 that is sure to make each process wait for all.
   const AloneTransfer alone(object.host, object.host.transfer);
   H5VL_file_specific_args_t flush{};

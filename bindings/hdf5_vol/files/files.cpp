@@ -58,7 +58,10 @@ void end_process() {
 }  // namespace
 
 File::~File() {
-  if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) SmallCarried::forget();
+  if (count_.fetch_sub(1, std::memory_order_relaxed) == 1) {
+    SmallCarried::forget();
+    unlinked_.store(false, std::memory_order_relaxed);
+  }
   if (parallel_) parallel_count_.fetch_sub(1, std::memory_order_relaxed);
   for (const std::shared_ptr<File>& other : kept_) --other->objects;
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -77,7 +80,7 @@ bool File::hide() {
     forget_pending();
     if (carrier().has_failed(path_)) spoil("some of its data could not be written");
   }
-  const bool is_on_its_way = state_ == State::open && !pending_.empty();
+  const bool is_on_its_way = state_ == State::open && pending();
   if ((!is_on_its_way && spoilt_.empty()) || !has_its_name()) return false;
   const std::string hidden = hidden_name_of(path_);
   hidden_ = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, hidden.c_str(), RENAME_NOREPLACE) == 0;
@@ -115,6 +118,12 @@ void File::hand_over_seal(const Seal& seal) {
   if (refused.status == TAILRACE_OK) refused = carrier().iclose(raw_, &ticket);
   if (refused.status != TAILRACE_OK) return spoil(refused.message);
   Process::instance().detached().left(path_, ticket);
+}
+
+bool File::is_behind(int descriptor) const {
+  struct stat now {};
+  return descriptor >= 0 && ::fstat(descriptor, &now) == 0 && now.st_dev == identity_.st_dev &&
+         now.st_ino == identity_.st_ino;
 }
 
 bool File::has_its_name() const {
@@ -226,10 +235,8 @@ uint64_t File::read_ahead(const tailrace_extent& bytes, std::byte* to) {
 
 // By a descriptor of its own, as HDF5 closes that of the file when it likes.
 bool File::open_to_read_ahead() {
-  struct stat now {};
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool is_it = descriptor_ >= 0 && ::fstat(descriptor_, &now) == 0 && now.st_dev == identity_.st_dev &&
-                     now.st_ino == identity_.st_ino;
+  const bool is_it = is_behind(descriptor_);
   if (!is_it && descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   reads_ahead_ = is_it;
   return is_it;
@@ -262,10 +269,19 @@ std::vector<std::string> File::take_failures() {
   return all;
 }
 
-std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
+File::Token File::key_of(const H5O_token_t& token) {
   Token key;
   std::copy(std::begin(token.__data), std::end(token.__data), key.begin());
-  std::shared_ptr<ChunkQueue>& queue = queues_[key];
+  return key;
+}
+
+const ChunkCache* File::cache_of(const H5O_token_t& token) const {
+  const auto found = caches_.find(key_of(token));
+  return found != caches_.end() ? &found->second : nullptr;
+}
+
+std::shared_ptr<ChunkQueue> File::queue_of(const H5O_token_t& token) {
+  std::shared_ptr<ChunkQueue>& queue = queues_[key_of(token)];
   if (queue == nullptr) queue = std::make_shared<ChunkQueue>(host_, path_);
   return queue;
 }
@@ -298,7 +314,7 @@ void File::drain() {
   sieves_.forget();
   hand_over();
   little_ = few_ = 0;
-  if (pending_.empty()) return;
+  if (!pending()) return;
   const Refusal flushed = carrier().flush();
   if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);
   forget_pending();
@@ -332,7 +348,7 @@ void File::look_what_is_written() {
   if (written_.empty()) return pending_.clear();
   send_small();
   mark_ = carrier().mark();
-  if (mark_) before_mark_ = std::exchange(written_, {});
+  before_mark_ = std::exchange(written_, {});
 }
 
 void File::leave_to_parent() {

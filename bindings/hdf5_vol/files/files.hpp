@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hdf5_vol/files/chunk_queue.hpp"
+#include "hdf5_vol/host/chunk_cache.hpp"
 #include "hdf5_vol/host/host.hpp"
 #include "hdf5_vol/process/process.hpp"
 #include "hdf5_vol/process/seal.hpp"
@@ -33,6 +34,7 @@ class File {
   File(const Host& host, std::string path, bool parallel) : host_(host), path_(std::move(path)), parallel_(parallel) {
     (void)::stat(path_.c_str(), &identity_);
     count_.fetch_add(1, std::memory_order_relaxed);
+    made_.fetch_add(1, std::memory_order_relaxed);
     if (parallel_) parallel_count_.fetch_add(1, std::memory_order_relaxed);
   }
   ~File();
@@ -42,6 +44,12 @@ class File {
   // Returns true if the process has any.
   static bool any() { return count_.load(std::memory_order_relaxed) > 0; }
   static bool any_parallel() { return parallel_count_.load(std::memory_order_relaxed) > 0; }
+  // Notes that an object may have no link: then HDF5 frees its space, and that of all to which only it leads, when
+  // its last identifier is closed.
+  static void note_unlinked() { unlinked_.store(true, std::memory_order_relaxed); }
+  static bool may_have_unlinked() { return unlinked_.load(std::memory_order_relaxed); }
+  // Returns how many files have been made so far.
+  static uint64_t made() { return made_.load(std::memory_order_relaxed); }
 
   const Host& host() const { return host_; }
   // Returns the path when it was opened: absolute, without symbolic links.
@@ -57,6 +65,9 @@ class File {
 
   // Bytes before HDF5's own. Versions of HDF5 differ in whether chunk addresses include them.
   uint64_t userblock = 0;
+
+  // The chunk cache of datasets that have none of their own, as the program has set it.
+  ChunkCache cache;
 
   // How often the program has changed the extent of one of its datasets.
   uint64_t resized = 0;
@@ -77,6 +88,8 @@ class File {
   bool hide();
   void show();
   bool is_hidden() const { return hidden_; }
+  // Returns true if the descriptor is of this file.
+  bool is_behind(int descriptor) const;
   // Call it when HDF5 has closed the file. Gives the file its name without its seal, and the seal when all data are
   // written, if nothing has failed.
   void leave();
@@ -92,7 +105,9 @@ class File {
   // has been renamed.
   bool ready();
   // Returns true if the file's data are known not to be carried.
-  bool is_refused() const { return state_ == State::refused || state_ == State::left_alone; }
+  bool is_refused() const { return state_ == State::refused || is_left_alone(); }
+  // Returns true after leave_alone() and leave_to_parent().
+  bool is_left_alone() const { return state_ == State::left_alone; }
   // Returns the chunks that are being filtered for the dataset with that token; the first call makes the queue.
   std::shared_ptr<ChunkQueue> queue_of(const H5O_token_t& token);
   // Gives HDF5 the filtered chunks of all datasets.
@@ -124,11 +139,19 @@ class File {
   // Returns `bytes` of a dataset as a read would, if they have been read ahead, or are now, because this read follows
   // the one before; else null. They stay until the next call.
   const std::byte* find_ahead(const tailrace_extent& dataset, const tailrace_extent& bytes);
+  // Leaves the dataset that begins at `dataset` to HDF5 from now on; nothing of it may be on its way.
+  void show(uint64_t dataset) { shown_.insert(dataset); }
+  bool is_shown(uint64_t dataset) const { return !shown_.empty() && shown_.contains(dataset); }
+  // Keeps the chunk cache that the program has set for the dataset with that token, but the connector has switched
+  // off. cache_of() returns null if there is none.
+  void keep_cache(const H5O_token_t& token, const ChunkCache& of) { caches_[key_of(token)] = of; }
+  const ChunkCache* cache_of(const H5O_token_t& token) const;
   // Forgets what was read ahead of that dataset: before its space may be used for another.
   void forget_ahead(uint64_t dataset) { sieves_.forget(dataset); }
   // Hands over the writes that were held back. Failures are reported later.
   void send_small();
-  // Returns true if some bytes of that dataset may not have reached the file yet.
+  // Returns true if some bytes may not have reached the file yet: any, or some of that dataset.
+  bool pending() const { return !pending_.empty(); }
   bool pending(uint64_t dataset) const { return pending_.contains(dataset); }
   // Returns true if some of these bytes may not have reached the file yet. May also return true for bytes between
   // such, and for a moment longer.
@@ -145,9 +168,11 @@ class File {
  private:
   enum class State { unopened, open, refused, left_alone };
 
-  // Number of files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
+  // Counts the files of all hosts. relaxed: a host sees its own files, and only needs to know that others exist.
   static inline std::atomic<int> count_ = 0;
   static inline std::atomic<int> parallel_count_ = 0;
+  static inline std::atomic<uint64_t> made_ = 0;
+  static inline std::atomic<bool> unlinked_ = false;
 
   void hand_over_seal(const Seal& seal);
   bool on_their_way(const tailrace_extent& bytes) const;
@@ -160,6 +185,7 @@ class File {
   bool open_to_read_ahead();
 
   using Token = std::array<uint8_t, sizeof(H5O_token_t)>;
+  static Token key_of(const H5O_token_t& token);
 
   // Returns true if `path` leads to this file. For a writer, it must also lead to no other file that had the name
   // before.
@@ -174,6 +200,8 @@ class File {
   struct stat identity_ {};  // the file's; all zero: unknown
   const bool parallel_;
   std::map<Token, std::shared_ptr<ChunkQueue>> queues_;
+  std::map<Token, ChunkCache> caches_;
+  std::unordered_set<uint64_t> shown_;  // where the datasets begin that are left to HDF5
   State state_ = State::unopened;
   tailrace_file raw_{};
   std::vector<std::string> failures_;  // of fills and chunks

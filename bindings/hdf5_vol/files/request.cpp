@@ -20,6 +20,12 @@ int64_t milliseconds_until(steady_clock::time_point deadline) {
 
 }  // namespace
 
+// After a call that has failed: no event set gets its request, and the program may free the memory. Another failure
+// adds nothing to that of the call.
+Request::~Request() {
+  for (const Part& part : parts_) (void)wait_for(part, {});
+}
+
 H5VL_request_status_t Request::wait(uint64_t timeout) {
   // Treat years as no limit.
   const bool bounded = timeout / kMillisecond < uint64_t{1} << 40;

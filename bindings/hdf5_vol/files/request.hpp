@@ -20,6 +20,10 @@ namespace tailrace::hdf5 {
 class Request {
  public:
   explicit Request(const Host& host) : host_(host), begun_(std::chrono::system_clock::now()) {}
+  // Waits for the writes that nobody has waited for: they may be of the program's own memory.
+  ~Request();
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
 
   // Adds a write that is on its way to the file of that name. The file may be closed meanwhile.
   void add(const std::string& file, tailrace_ticket ticket) { parts_.push_back({file, ticket}); }

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <type_traits>
 
+#include "hdf5_vol/host/wheel_filters.hpp"
+
 namespace tailrace::hdf5 {
 namespace {
 
@@ -129,6 +131,7 @@ Host* host_of(const void* caller, std::string* why) {
   Host host;
   host.base = info.dli_fbase;
   host.library = info.dli_fname;
+  host.wheel_filters = wheel_filters_of(host.library);
   host.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (host.handle == nullptr) host.handle = dlopen(nullptr, RTLD_LAZY);  // HDF5 is linked into the program itself
   if (const char* missing = take_functions(host)) {

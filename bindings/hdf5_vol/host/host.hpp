@@ -47,8 +47,9 @@
   F(H5Ssel_iter_create) F(H5Ssel_iter_get_seq_list) F(H5Ssel_iter_close) F(H5Tcopy) F(H5Tget_size) F(H5Tequal) \
   F(H5Tdetect_class) F(H5Tis_variable_str) F(H5Tclose) F(H5Tconvert) F(H5Tget_class) F(H5Eregister_class) \
   F(H5Eunregister_class) F(H5Ecreate_stack) F(H5Ecreate_msg) F(H5Epush2) F(H5Eauto_is_v2) F(H5Eget_auto2) \
-  F(H5Eset_auto2) F(H5Eget_current_stack) F(H5Eset_current_stack) F(H5Pequal) F(H5Pexist) F(H5Pset) F(H5Pcopy_prop) \
-  F(H5Pget_chunk_cache) \
+  F(H5Eset_auto2) F(H5Eget_current_stack) F(H5Eset_current_stack) F(H5Pequal) F(H5Pexist) F(H5Pget) F(H5Pset) \
+  F(H5Pcopy_prop) \
+  F(H5Pget_chunk_cache) F(H5Pget_cache) F(H5PLappend) F(H5PLsize) F(H5PLget) \
   F(H5Pset_chunk_cache) F(H5Pget_userblock) F(H5Pget_vol_info) F(H5Pget_sieve_buf_size) F(H5get_libversion) \
   F(H5atclose) F(H5Iiterate) F(H5Idec_ref)
 // clang-format on
@@ -74,6 +75,7 @@ struct Host {
   herr_t (*close_state)(void*) = nullptr;
 
   std::string library;             // its path
+  std::string wheel_filters;       // see wheel_filters_of
   const void* base = nullptr;      // where it is loaded: its identity
   void* handle = nullptr;          // from dlopen
   hid_t native = H5I_INVALID_HID;  // the connector below; set from initialize on

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpiio/calls/going_on.hpp"
+#include "mpiio/calls/meeting.hpp"
 #include "mpiio/files/open_files.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
@@ -32,10 +33,10 @@
   }                                                                                  \
   TAILRACE_ALSO_PMPI(name)
 
-// Does it for calls that all processes make, and that may wait for one another: ends first the writes that go on.
+// Does it for calls that all processes make, and that may wait for one another.
 #define TAILRACE_SETTLE_ALL_FIRST(name, parameters, arguments)                       \
   TAILRACE_FUNCTION MPI_##name parameters {                                          \
-    ::tailrace::mpiio::GoingOn::instance().finish();                                 \
+    ::tailrace::mpiio::meet_file(handle);                                            \
     const int failed = ::tailrace::mpiio::settle(handle);                            \
     return ::tailrace::mpiio::first_of(failed, TAILRACE_REAL(MPI_##name) arguments); \
   }                                                                                  \
@@ -52,10 +53,9 @@
   }                                                                                                    \
   TAILRACE_ALSO_PMPI(name)
 
-// Defines it for a call in which the processes may wait for one another: ends first the writes that go on.
-#define TAILRACE_CARRY_ALL(name, parameters, can, offset, here, otherwise)            \
-  TAILRACE_CARRY(name, parameters, can, offset, (GoingOn::instance().finish(), here), \
-                 (GoingOn::instance().finish(), otherwise))
+// Defines it for a call in which the processes may wait for one another.
+#define TAILRACE_CARRY_ALL(name, parameters, can, offset, here, otherwise) \
+  TAILRACE_CARRY(name, parameters, can, offset, (meet_file(handle), here), (meet_file(handle), otherwise))
 
 namespace tailrace::mpiio {
 
@@ -68,10 +68,14 @@ inline int report(MPI_File handle, int error) {
   return error;
 }
 
-// Writes everything that is on its way, so that the MPI may go on. Returns the error that the call has to return.
+// Writes everything that is on its way, here and in other processes of the node, so that the MPI may go on. Returns
+// the error that the call has to return.
 inline int settle(MPI_File handle) {
   OpenFile* const file = find(handle);
-  return file != nullptr ? report(handle, file->drain()) : MPI_SUCCESS;
+  if (file == nullptr) return MPI_SUCCESS;
+  const int failed = file->drain();
+  file->wait_for_others();
+  return report(handle, failed);
 }
 
 // Returns the file of a write or a read if `can` says that it is made here. If the MPI has to make it, or to refuse

@@ -1,5 +1,4 @@
 // Calls that concern a file as a whole: the MPI carries them out, before or after what is on its way is written.
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <climits>
@@ -10,8 +9,8 @@
 #include <utility>
 
 #include "mpiio/calls/call.hpp"
-#include "mpiio/calls/going_on.hpp"
 #include "mpiio/collective/hints.hpp"
+#include "mpiio/pending/pending.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -22,29 +21,23 @@ std::string path_of(const char* name) {
   return realpath(name, path) != nullptr ? path : name;
 }
 
+// How many calls of the connector for HDF5, in which HDF5 may open files, this thread is in.
+thread_local int hdf5_opens = 0;
+
 // A name may begin with the kind of a file system ("ufs:"), which only the MPI knows.
-Obstacle obstacle_of(const char* name, int mode, bool hdf5) {
+Obstacle obstacle_of(const char* name, int mode) {
   struct stat found {};
-  if (hdf5) return Obstacle::hdf5;
+  if (hdf5_opens > 0) return Obstacle::hdf5;
   if ((mode & MPI_MODE_SEQUENTIAL) != 0) return Obstacle::sequential;  // only shared pointers are used with it
   if (!carries_anything()) return Obstacle::settings;
   if (std::strchr(name, ':') != nullptr) return Obstacle::kind;
   return ::stat(name, &found) == 0 && S_ISREG(found.st_mode) ? Obstacle::none : Obstacle::not_regular;
 }
 
-// Returns true if the function at `caller` belongs to the HDF5 library. Its processes write the same bytes one after
-// the other, with a barrier between and no sync, which MPI-IO does not promise to order. The HDF5 connector carries
-// its data.
-bool is_hdf5(const void* caller) {
-  Dl_info found;
-  return dladdr(caller, &found) != 0 && found.dli_fname != nullptr &&
-         std::strstr(found.dli_fname, "libhdf5") != nullptr;
-}
-
 // Remembers a file that the MPI has opened. Either all processes carry it, or none: they have called together, with
 // one mode.
-void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_File handle, bool hdf5) {
-  const Obstacle obstacle = obstacle_of(name, mode, hdf5);
+void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_File handle) {
+  const Obstacle obstacle = obstacle_of(name, mode);
   if (obstacle == Obstacle::hdf5 || obstacle == Obstacle::sequential) {  // for all processes
     int rank = 0;
     TAILRACE_REAL(MPI_Comm_rank)(comm, &rank);
@@ -61,7 +54,7 @@ void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_Fil
 
 // A file that is opened to append begins at its end, which is behind all that any process has written.
 void write_what_appends_follow(MPI_Comm comm) {
-  carrier().flush();
+  if (Pending::has_any()) (void)Pending::instance().flush();  // failures belong to their files
   if (comm != MPI_COMM_NULL) TAILRACE_REAL(MPI_Barrier)(comm);
 }
 
@@ -78,8 +71,11 @@ MPI_Offset end_of(MPI_File handle, const View& view) {
 
 using tailrace::mpiio::find;
 using tailrace::mpiio::first_of;
-using tailrace::mpiio::GoingOn;
+using tailrace::mpiio::forget_file;
+using tailrace::mpiio::meet;
+using tailrace::mpiio::meet_file;
 using tailrace::mpiio::name_of;
+using tailrace::mpiio::note_file;
 using tailrace::mpiio::OpenFile;
 using tailrace::mpiio::OpenFiles;
 using tailrace::mpiio::report;
@@ -87,32 +83,37 @@ using tailrace::mpiio::settle;
 
 extern "C" {
 
+__attribute__((visibility("default"))) void tailrace_mpiio_hdf5_opens(int change) {
+  tailrace::mpiio::hdf5_opens += change;
+}
+
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
-  GoingOn::instance().finish();
+  meet(comm);
   if ((mode & MPI_MODE_APPEND) != 0) tailrace::mpiio::write_what_appends_follow(comm);
   const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
-  const bool hdf5 = tailrace::mpiio::is_hdf5(__builtin_return_address(0));
-  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, info, *file, hdf5);
+  if (error == MPI_SUCCESS) note_file(*file, comm);
+  if (error == MPI_SUCCESS) tailrace::mpiio::remember(comm, name, mode, info, *file);
   return error;
 }
 
 // A process that opens or reads the file after its close sees what all have written: before they return, the MPIs
 // wait until all processes have come to their own close.
 int MPI_File_close(MPI_File* handle) {
-  GoingOn::instance().finish();
+  meet_file(*handle);
   int failed = MPI_SUCCESS;
   if (OpenFile* const file = find(*handle)) {
     file->agree();
     failed = report(*handle, file->drain());
     OpenFiles::instance().remove(*handle);
   }
+  forget_file(*handle);
   const int error = TAILRACE_REAL(MPI_File_close)(handle);
   return first_of(failed, error);
 }
 
 int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
                       const char* representation, MPI_Info info) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   const int error = TAILRACE_REAL(MPI_File_set_view)(handle, displacement, etype, filetype, representation, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) {
@@ -122,7 +123,7 @@ int MPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype ety
 }
 
 int MPI_File_set_info(MPI_File handle, MPI_Info info) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   const int error = TAILRACE_REAL(MPI_File_set_info)(handle, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr) file->change_hints(info);
@@ -140,7 +141,7 @@ int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
 }
 
 int MPI_File_set_atomicity(MPI_File handle, int flag) {
-  GoingOn::instance().finish();
+  meet_file(handle);
   const int failed = settle(handle);
   if (OpenFile* const file = find(handle)) file->set_atomic(flag != 0);
   const int error = TAILRACE_REAL(MPI_File_set_atomicity)(handle, flag);
@@ -173,16 +174,18 @@ int MPI_File_get_position(MPI_File handle, MPI_Offset* position) {
 }
 
 int MPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
+  meet_file(handle);
   const int failed = whence == MPI_SEEK_END ? settle(handle) : MPI_SUCCESS;
   const int error = TAILRACE_REAL(MPI_File_seek_shared)(handle, offset, whence);
   return first_of(failed, error);
 }
 
 int MPI_File_sync(MPI_File handle) {
-  GoingOn::instance().finish();
-  const int failed = settle(handle);
+  meet_file(handle);
+  OpenFile* const file = find(handle);
+  const int failed = file != nullptr ? report(handle, file->drain()) : MPI_SUCCESS;
   const int error = TAILRACE_REAL(MPI_File_sync)(handle);
-  if (OpenFile* const file = find(handle)) file->refresh();
+  if (file != nullptr) file->refresh();
   return first_of(failed, error);
 }
 

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "mpiio/calls/call.hpp"
@@ -58,11 +59,15 @@ int GoingOn::start(MPI_File handle, Begun begun, MPI_Request* request) {
   const int error = TAILRACE_REAL(MPI_Grequest_start)(query, release, cancel, result, request);
   if (error != MPI_SUCCESS) return error;
   if (begun.going_on == nullptr) return TAILRACE_REAL(MPI_Grequest_complete)(*request);
+  add({std::move(begun.going_on), result, *request});
+  return begun.outcome.error;
+}
+
+void GoingOn::add(Entry entry) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
-  entries_.push_back({std::move(begun.going_on), result, *request});
+  entries_.push_back(std::move(entry));
   busy_.clear(std::memory_order_release);
   count_.fetch_add(1, std::memory_order_relaxed);
-  return begun.outcome.error;
 }
 
 void GoingOn::progress() {
@@ -84,14 +89,28 @@ void GoingOn::step() {
       ++entry;
       continue;
     }
-    entry->result->outcome = mpiio::finish(*entry->write);
-    TAILRACE_REAL(MPI_Grequest_complete)(entry->request);
+    if (entry->result != nullptr) {
+      entry->result->outcome = mpiio::finish(*entry->write);
+      TAILRACE_REAL(MPI_Grequest_complete)(entry->request);
+    }
     entry = entries_.erase(entry);
     count_.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
-void GoingOn::finish() {
+bool GoingOn::goes_on(const WriteOfAll& write) {
+  while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+  const bool found =
+      std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.write.get() == &write; });
+  busy_.clear(std::memory_order_release);
+  return found;
+}
+
+void GoingOn::finish(const WriteOfAll& write) {
+  while (goes_on(write)) progress();
+}
+
+void GoingOn::finish_all() {
   while (any()) progress();
 }
 

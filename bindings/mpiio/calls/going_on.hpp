@@ -1,4 +1,5 @@
-// GoingOn: the requests of nonblocking writes, and the writes of all behind them that still go on.
+// GoingOn: the requests of nonblocking writes, and the writes of all that still go on: behind these, or between the
+// begin and the end of a split one.
 //
 // A write of all whose processes exchange data goes on inside the program's calls of MPI: each calls progress(). Any
 // thread may call. A request is a generalized one, which is completed in such a call.
@@ -22,6 +23,8 @@ class GoingOn {
 
   // Makes the request of a write that has begun. Returns the write's error, and no request, if it has failed.
   int start(MPI_File handle, Begun begun, MPI_Request* request);
+  // Lets a split write go on.
+  void add(std::shared_ptr<WriteOfAll> write) { add({std::move(write), nullptr, MPI_REQUEST_NULL}); }
 
   // Returns false if no call need make progress. A thread that has to wait for a request sees the request's write: it
   // has got the request from the thread that has started it.
@@ -31,8 +34,11 @@ class GoingOn {
   // Call it after the MPI has ended requests in this thread: reports the error of the first write among them that has
   // failed, and returns it. The file's next call returns those of others.
   static int take_error();
-  // Continues them until none is left: before a call that cannot make progress, and waits for other processes.
-  void finish();
+  // Continues them until this one has ended.
+  void finish(const WriteOfAll& write);
+  // Continues them until none is left. Only when the program has nothing more to tell other processes: each of these
+  // must be able to begin its part.
+  void finish_all();
 
   // A write's end, which its request has.
   struct Result {
@@ -42,11 +48,13 @@ class GoingOn {
 
  private:
   struct Entry {
-    std::unique_ptr<WriteOfAll> write;
-    Result* result;  // belongs to the request
+    std::shared_ptr<WriteOfAll> write;
+    Result* result;  // belongs to the request; null: a split write
     MPI_Request request;
   };
 
+  void add(Entry entry);
+  bool goes_on(const WriteOfAll& write);
   void step();
 
   std::atomic<size_t> count_{0};              // of the entries

@@ -1,7 +1,6 @@
 // Reads. Blocking ones are made here, where the view is known. The MPI makes the others, and everything with the
 // shared file pointer, when what is on its way has been written.
 #include "mpiio/calls/call.hpp"
-#include "mpiio/calls/going_on.hpp"
 #include "mpiio/calls/pointer.hpp"
 
 namespace tailrace::mpiio {
@@ -73,16 +72,16 @@ TAILRACE_READ_ALL(File_read_all, (MPI_File handle, void* to), (MPI_Datatype type
 
 TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_iread_at, (MPI_File handle, MPI_Offset at, void* to),
                      (MPI_Datatype type, MPI_Request* r), (handle, at, to, n, type, r));
-TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_ALL_FIRST, File_iread_at_all, (MPI_File handle, MPI_Offset at, void* to),
+TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_iread_at_all, (MPI_File handle, MPI_Offset at, void* to),
                      (MPI_Datatype type, MPI_Request* r), (handle, at, to, n, type, r));
 TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_ALL_FIRST, File_read_at_all_begin, (MPI_File handle, MPI_Offset at, void* to),
                      (MPI_Datatype type), (handle, at, to, n, type));
 TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_iread, (MPI_File handle, void* to),
                      (MPI_Datatype type, MPI_Request* r), , (handle, to, n, type, r));
 TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_iread_all, (MPI_File handle, void* to),
-                     (MPI_Datatype type, MPI_Request* r), GoingOn::instance().finish(), (handle, to, n, type, r));
+                     (MPI_Datatype type, MPI_Request* r), , (handle, to, n, type, r));
 TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_read_all_begin, (MPI_File handle, void* to), (MPI_Datatype type),
-                     GoingOn::instance().finish(), (handle, to, n, type));
+                     meet_file(handle), (handle, to, n, type));
 
 // ---- the shared file pointer -----------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
-// Writes: carried where they can be. A write that is carried has ended, for MPI, when its memory may be used again:
-// others see its bytes after a sync or the close (MPI 3.1, §13.6.1). So no process waits for another one, and a
-// nonblocking write needs no progress, unless the processes exchange their data (open_file.hpp).
+// Writes: carried where they can be. A write that is carried has ended, for MPI, when its memory may be used again.
+// No process waits for another one unless both write the same bytes (pending.hpp), and a nonblocking write needs no
+// progress, unless the processes exchange their data (open_file.hpp).
 #include "mpiio/calls/call.hpp"
 #include "mpiio/calls/going_on.hpp"
 #include "mpiio/calls/pointer.hpp"
@@ -52,13 +52,14 @@ int request(MPI_File handle, Begun begun, MPI_Request* out) {
 }
 
 int begin_split(OpenFile& file, Begun begun) {
+  if (begun.going_on != nullptr) GoingOn::instance().add(begun.going_on);
   file.split = std::move(begun);
   return file.split->outcome.error;
 }
 
 int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
   if (begun.going_on != nullptr) {
-    GoingOn::instance().finish();
+    GoingOn::instance().finish(*begun.going_on);
     begun.outcome = finish(*begun.going_on);
   }
   report(handle, begun.outcome.error);
@@ -108,10 +109,13 @@ TAILRACE_BEGIN_WRITE_ALL(File_iwrite_all, (MPI_File handle, const void* from), (
 TAILRACE_BEGIN_WRITE_ALL(File_write_at_all_begin, (MPI_File handle, MPI_Offset at, const void* from),
                          (MPI_Datatype type), at,
                          begin_split(*file, write_at(together_later, handle, *file, at, from, n, type)),
-                         real(handle, at, from, n, type));
+                         (meet_file(handle), real(handle, at, from, n, type)));
 TAILRACE_BEGIN_WRITE_ALL(File_write_all_begin, (MPI_File handle, const void* from), (MPI_Datatype type), 0,
                          begin_split(*file, write_next(together_later, handle, *file, from, n, type)),
-                         from_pointer(handle, n, type, [=] { return real(handle, from, n, type); }));
+                         from_pointer(handle, n, type, [=] {
+                           meet_file(handle);
+                           return real(handle, from, n, type);
+                         }));
 
 // Defines the end of a write that has begun.
 #define TAILRACE_END_SPLIT(name)                                                     \

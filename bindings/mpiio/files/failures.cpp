@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "mpiio/files/process.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
+#include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 

@@ -18,23 +18,34 @@ uint64_t end_of(const tailrace_extent& extent) { return extent.offset + extent.l
 
 }  // namespace
 
-void FileReader::forget() {
+FileReader::~FileReader() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
 }
 
-bool FileReader::open() {
-  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  return descriptor_ >= 0;
+int FileReader::open(const std::string& path) {
+  struct stat found {};
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0 && errno == EACCES) descriptor_ = ::open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (descriptor_ < 0 || ::fstat(descriptor_, &found) != 0) return errno;
+  key_ = {found.st_dev, found.st_ino};
+  return 0;
+}
+
+// By the descriptor: the name may lead to another file now. The old descriptor stays where there is no other way.
+void FileReader::refresh() {
+  const std::string same = "/proc/self/fd/" + std::to_string(descriptor_);
+  const int fresh = ::open(same.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fresh < 0) return;
+  ::close(descriptor_);
+  descriptor_ = fresh;
 }
 
 uint64_t FileReader::size() {
   struct stat found {};
-  return open() && ::fstat(descriptor_, &found) == 0 ? static_cast<uint64_t>(found.st_size) : 0;
+  return ::fstat(descriptor_, &found) == 0 ? static_cast<uint64_t>(found.st_size) : 0;
 }
 
-collective::Source::End FileReader::read(uint64_t offset, std::span<std::byte> to) {
-  if (!open()) return {0, errno};
+FileReader::End FileReader::read(uint64_t offset, std::span<std::byte> to) {
   uint64_t done = 0;
   while (done < to.size()) {
     const ssize_t got = ::pread(descriptor_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
@@ -48,7 +59,7 @@ collective::Source::End FileReader::read(uint64_t offset, std::span<std::byte> t
   return {done, 0};
 }
 
-collective::Source::End FileReader::read(std::span<const tailrace_extent> extents, std::byte* out) {
+FileReader::End FileReader::read(std::span<const tailrace_extent> extents, std::byte* out) {
   End end;
   const std::span<const tailrace_extent> all = extents;
   while (!extents.empty()) {

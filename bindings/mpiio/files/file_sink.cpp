@@ -1,7 +1,8 @@
 #include "mpiio/files/file_sink.hpp"
 
 #include "mpiio/files/failures.hpp"
-#include "mpiio/files/process.hpp"
+#include "mpiio/pending/pending.hpp"
+#include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 

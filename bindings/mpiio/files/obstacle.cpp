@@ -5,14 +5,14 @@
 #include <set>
 #include <utility>
 
-#include "mpiio/files/process.hpp"
+#include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 namespace {
 
 const char* text_of(Obstacle obstacle) {
   switch (obstacle) {
-    case Obstacle::hdf5: return "HDF5 has opened it (docs/hdf5.md: its connector carries HDF5's data)";
+    case Obstacle::hdf5: return "the connector for HDF5 carries its data";
     case Obstacle::sequential: return "it is open with MPI_MODE_SEQUENTIAL";
     case Obstacle::kind: return "its name has a colon, by which an MPI knows the kind of a file system";
     case Obstacle::not_regular: return "it is no regular file";

@@ -1,12 +1,9 @@
 #include "mpiio/files/open_file.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -16,6 +13,7 @@
 #include "mpiio/files/failures.hpp"
 #include "mpiio/mpi/memory_of_call.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
+#include "mpiio/pending/pending.hpp"
 
 namespace tailrace::mpiio {
 
@@ -24,21 +22,6 @@ using collective::Algorithm;
 namespace {
 
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
-
-// Returns a number that only processes of this node have: of the running kernel, whose page cache they share.
-uint64_t node_number() {
-  static const uint64_t number = [] {
-    std::ifstream boot("/proc/sys/kernel/random/boot_id");
-    std::string text;
-    if (!std::getline(boot, text)) {
-      char host[256] = "";
-      ::gethostname(host, sizeof host - 1);
-      text = host;
-    }
-    return static_cast<uint64_t>(std::hash<std::string>()(text));
-  }();
-  return number;
-}
 
 Obstacle obstacle_of(const char* representation, const FlatType* etype, const FlatType* filetype) {
   if (std::strcmp(representation, "native") != 0) return Obstacle::representation;
@@ -51,7 +34,7 @@ Obstacle obstacle_of(const char* representation, const FlatType* etype, const Fl
 }  // namespace
 
 OpenFile::OpenFile(MPI_File handle, std::string path, Mode mode, std::shared_ptr<const Group> group, MPI_Info hints)
-    : handle_(handle), mode_(mode), group_(std::move(group)), output_(path), reads_(path) {
+    : handle_(handle), mode_(mode), group_(std::move(group)), output_(std::move(path)) {
   all_.comm = group_->comm();
   all_.choices = read_hints(hints, mpiio::choices());
 }
@@ -60,12 +43,17 @@ OpenFile::~OpenFile() {
   if (has_own_comm_) TAILRACE_REAL(MPI_Comm_free)(&all_.comm);
 }
 
+// Returns false if the file cannot be opened: once to read it, or at least to know it, and once to write it.
+bool OpenFile::open_here() {
+  return reads_.reader().open(output_.path()) == 0 && (!mode_.writes || output_.open(reads_.reader().key()));
+}
+
 // The processes exchange what they know when they next need it: until then it has arrived, and nobody waits.
 void OpenFile::open(Obstacle mine, MPI_Offset position) {
-  if (mine == Obstacle::none && mode_.writes && !output_.open()) mine = Obstacle::not_opened;
+  if (mine == Obstacle::none && !open_here()) mine = Obstacle::not_opened;
   known_view_ = mine == Obstacle::none;
   position_ = position;
-  openings_.assign(static_cast<size_t>(group_->size()), Opening{mine, node_number(), all_.choices});
+  openings_.assign(static_cast<size_t>(group_->size()), Opening{mine, Pending::instance().node(), all_.choices});
   group_->begin_gather(openings_, &gathering_);
   if (exchanges_in_background()) agree();
 }
@@ -220,13 +208,7 @@ int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length)
     data.copy(begin, length, packed_.data());
     from = packed_.data();
   }
-  std::optional<Refusal> written;
-  if (!pending_.any()) written = output_.write_small(extents, from);
-  if (!written.has_value()) {
-    pending_.add(extents);
-    written = output_.write(extents, from);
-  }
-  const Refusal& refused = *written;
+  const Refusal refused = output_.write(extents, from);
   return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
@@ -246,8 +228,7 @@ Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Data
   int error = MPI_SUCCESS;
   auto space = memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, error);
   MpiExchange exchange(all_.comm, next_number());
-  collective::CollectiveRead read({exchange, reads_.reader(), space}, space.contribution(), all_.nodes,
-                                  all_.choices.reads);
+  collective::CollectiveRead read({exchange, reads_, space}, space.contribution(), all_.nodes, all_.choices.reads);
   while (!read.has_ended()) {
     if (!read.progress()) sched_yield();
   }
@@ -256,7 +237,7 @@ Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Data
 }
 
 Outcome OpenFile::read_own(MemorySpace& space) {
-  const collective::Source::End end = reads_.read(space, pending_, output_);
+  const collective::Source::End end = reads_.read(space, output_.raw());
   const int earlier = unreported_.exchange(MPI_SUCCESS);
   const int failed = take_failures(output_.path());
   if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return {earlier != MPI_SUCCESS ? earlier : failed, 0};
@@ -272,18 +253,13 @@ Outcome OpenFile::ended(const collective::Source::End& end) const {
 int OpenFile::drain() {
   const auto locked = lock();
   const int earlier = unreported_.exchange(MPI_SUCCESS);
-  const int error = write_pending();
-  return earlier != MPI_SUCCESS ? earlier : error;
+  const Refusal refused = Pending::instance().has(reads_.reader().key()) ? Pending::instance().flush() : Refusal();
+  const int failed = take_failures(output_.path());
+  if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return earlier != MPI_SUCCESS ? earlier : failed;
+  return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
-int OpenFile::write_pending() {
-  if (!pending_.any()) return take_failures(output_.path());
-  const Refusal refused = carrier().flush();
-  pending_.clear();
-  const int error = take_failures(output_.path());
-  if (refused.status == TAILRACE_OK || error != MPI_SUCCESS) return error;
-  return report_failure(refused.message, refused.system_errno);
-}
+void OpenFile::wait_for_others() { Pending::instance().wait_for_others(reads_.reader().key()); }
 
 Outcome finish(WriteOfAll& write) {
   while (!write.has_ended()) {

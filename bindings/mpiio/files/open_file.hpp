@@ -26,10 +26,9 @@
 #include "mpiio/files/obstacle.hpp"
 #include "mpiio/files/output.hpp"
 #include "mpiio/files/own_reads.hpp"
-#include "mpiio/files/pending_writes.hpp"
-#include "mpiio/files/process.hpp"
 #include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
+#include "mpiio/process/process.hpp"
 #include "mpiio/types/view.hpp"
 
 namespace tailrace::mpiio {
@@ -43,7 +42,7 @@ struct Outcome {
 // A write that has begun. The memory must not change while it is going on.
 struct Begun {
   Outcome outcome;
-  std::unique_ptr<WriteOfAll> going_on = nullptr;  // null: it has ended
+  std::shared_ptr<WriteOfAll> going_on = nullptr;  // null: it has ended
 
   uint64_t bytes() const { return going_on != nullptr ? going_on->data().bytes() : outcome.bytes; }
 };
@@ -112,10 +111,13 @@ class OpenFile {
   // fewer bytes if the file ends before. All processes call read_all() together.
   Outcome read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
   Outcome read_all(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
-  // Waits until everything is written. Returns the first failure of an earlier write as an error.
+  // Waits until everything is written that this process has on its way. Returns the first failure of an earlier write
+  // as an error.
   int drain();
+  // Waits until nothing of the file is on its way in other processes of the node.
+  void wait_for_others();
   // Lets later reads see what other nodes have written.
-  void refresh() { reads_.reader().forget(); }
+  void refresh() { reads_.reader().refresh(); }
   // Keeps an error that no call has returned, for the next one.
   void keep(int error) { unreported_ = error; }
 
@@ -137,13 +139,13 @@ class OpenFile {
 
   template <class Told>
   bool tell_obstacles(const std::vector<Told>& all) const;
+  bool open_here();
   void leave_to_mpi();
   void choose_aggregation();
   collective::Contribution two_copies() const;
   uint32_t next_number();
   Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_own(const MemoryData& data);
-  int write_pending();
   int hand_over(const MemoryData& data, uint64_t begin, uint64_t length);
   Outcome read_own(MemorySpace& space);
   Outcome ended(const collective::Source::End& end) const;
@@ -173,7 +175,6 @@ class OpenFile {
 
   std::recursive_mutex mutex_;  // guards all below
   MPI_Offset position_ = 0;
-  PendingWrites pending_;
   OwnReads reads_;
   std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
 };

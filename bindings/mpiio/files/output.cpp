@@ -8,7 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "mpiio/files/process.hpp"
+#include "mpiio/pending/pending.hpp"
+#include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -38,16 +39,16 @@ Output::~Output() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-bool Output::open() {
+bool Output::open(const FileKey& file) {
+  key_ = file;
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  return descriptor_ >= 0;
+  struct stat found {};
+  return descriptor_ >= 0 && ::fstat(descriptor_, &found) == 0 && FileKey{found.st_dev, found.st_ino} == key_;
 }
 
 bool Output::has_its_name() const {
-  struct stat here {};
-  struct stat there {};
-  return ::fstat(descriptor_, &here) == 0 && ::stat(path_.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
-         here.st_ino == there.st_ino;
+  struct stat found {};
+  return ::stat(path_.c_str(), &found) == 0 && FileKey{found.st_dev, found.st_ino} == key_;
 }
 
 // The server opens the file by its name, which may lead to another one by now.
@@ -82,23 +83,37 @@ Output::Refusal Output::write_here(std::span<const tailrace_extent> extents, con
   return {};
 }
 
-std::optional<Output::Refusal> Output::write_small(std::span<const tailrace_extent> extents, const std::byte* from) {
-  const std::lock_guard lock(mutex_);
+bool Output::are_small(std::span<const tailrace_extent> extents) {
   const uint64_t bytes = bytes_of(extents);
-  if (extents.size() > kFew || small_ + bytes > kSmall || !may_write_here()) return std::nullopt;
+  if (extents.size() > kFew || small_ + bytes > kSmall || !may_write_here()) return false;
   small_ += bytes;
-  return write_here(extents, from);
+  return true;
+}
+
+// What this process writes itself must not be overtaken by what it has handed over before.
+bool Output::goes_to_server(std::span<const tailrace_extent> extents) {
+  const std::lock_guard lock(mutex_);
+  Pending& pending = Pending::instance();
+  const bool is_idle = !pending.has(key_);
+  if (is_idle && are_small(extents)) return false;
+  if (open_for_server()) return true;
+  if (!is_idle) (void)pending.flush();  // failures belong to the file
+  return false;
 }
 
 Output::Refusal Output::write(std::span<const tailrace_extent> extents, const std::byte* from) {
-  const std::lock_guard lock(mutex_);
-  return open_for_server() ? carrier().write(*raw_, extents, from) : write_here(extents, from);
+  Pending::instance().wait_for_others(key_, extents);
+  if (!goes_to_server(extents)) return write_here(extents, from);
+  const Pending::HandingOver handing_over(key_, extents);
+  return carrier().write(*raw(), extents, from);
 }
 
 Output::Refusal Output::iwrite(std::span<const tailrace_extent> extents, const std::byte* from,
                                std::vector<tailrace_ticket>& tickets) {
-  const std::lock_guard lock(mutex_);
-  return open_for_server() ? carrier().iwrite(*raw_, extents, from, tickets) : write_here(extents, from);
+  Pending::instance().wait_for_others(key_, extents);
+  if (!goes_to_server(extents)) return write_here(extents, from);
+  const Pending::HandingOver handing_over(key_, extents);
+  return carrier().iwrite(*raw(), extents, from, tickets);
 }
 
 }  // namespace tailrace::mpiio

@@ -13,8 +13,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "mpiio/pending/file_key.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::mpiio {
@@ -30,14 +32,13 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   const std::string& path() const { return path_; }
-  // Opens the file, by its own descriptor. Call it once, before all else. Returns false if it cannot be opened.
-  bool open();
+  // Opens the file, by its own descriptor. Call it once, before all else. Returns false if it cannot be opened, or is
+  // not that file any more.
+  bool open(const FileKey& file);
 
-  // Writes the bytes if they are few, and so were those before. Returns none, and does nothing, if they are not. Call
-  // it if nothing of the file is on its way.
-  std::optional<Refusal> write_small(std::span<const tailrace_extent> extents, const std::byte* from);
-  // Hand the bytes, which lie at `from` one after the other, to the server, which writes them later. iwrite() appends
-  // a ticket for each part to `tickets`.
+  // Write the bytes, which lie at `from` one after the other, or hand them to the server, which writes them later.
+  // Wait first for bytes in their place that other processes of the node have on their way (pending.hpp). iwrite()
+  // appends a ticket to `tickets` for each part that the server has.
   Refusal write(std::span<const tailrace_extent> extents, const std::byte* from);
   Refusal iwrite(std::span<const tailrace_extent> extents, const std::byte* from,
                  std::vector<tailrace_ticket>& tickets);
@@ -45,6 +46,9 @@ class Output {
   std::optional<tailrace_file> raw();
 
  private:
+  // Returns true if the bytes go to the server.
+  bool goes_to_server(std::span<const tailrace_extent> extents);
+  bool are_small(std::span<const tailrace_extent> extents);
   bool open_for_server();
   bool has_its_name() const;
   Refusal write_here(std::span<const tailrace_extent> extents, const std::byte* from);
@@ -53,7 +57,8 @@ class Output {
   static constexpr size_t kFew = 16;                      // extents of one
 
   const std::string path_;
-  int descriptor_ = -1;  // set by open()
+  int descriptor_ = -1;  // these two are set by open()
+  FileKey key_;
 
   std::mutex mutex_;    // guards all below
   uint64_t small_ = 0;  // bytes of the small writes

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "mpiio/pending/pending.hpp"
+#include "mpiio/process/process.hpp"
+
 namespace tailrace::mpiio {
 
 using collective::Source;
@@ -9,6 +12,8 @@ using collective::Source;
 namespace {
 
 constexpr uint64_t kAtOnce = uint64_t{4} << 20;  // bytes whose places are listed, or that are packed, at once
+
+uint64_t end_of(const tailrace_extent& extent) { return extent.offset + extent.length; }
 
 uint64_t bytes_of(const std::vector<tailrace_extent>& extents) {
   uint64_t bytes = 0;
@@ -24,7 +29,7 @@ void cut(std::vector<tailrace_extent>& extents, uint64_t size) {
 
 }  // namespace
 
-Source::End OwnReads::read(MemorySpace& space, PendingWrites& pending, Output& output) {
+Source::End OwnReads::read(MemorySpace& space, std::optional<tailrace_file> raw) {
   const uint64_t most = space.is_plain() ? space.bytes() : kAtOnce;
   Source::End end;
   while (end.bytes < space.bytes() && end.error == 0) {
@@ -34,7 +39,7 @@ Source::End OwnReads::read(MemorySpace& space, PendingWrites& pending, Output& o
     space.find(begin, length, extents);
     std::byte* const plain = space.plain(begin);
     if (plain == nullptr) packed_.resize(std::max<size_t>(packed_.size(), length));
-    const Source::End part = read_part(extents, plain != nullptr ? plain : packed_.data(), pending, output);
+    const Source::End part = read_part(extents, plain != nullptr ? plain : packed_.data(), raw);
     if (plain == nullptr) space.store(begin, part.bytes, packed_.data());
     end.bytes += part.bytes;
     end.error = part.error;
@@ -43,26 +48,50 @@ Source::End OwnReads::read(MemorySpace& space, PendingWrites& pending, Output& o
   return end;
 }
 
-Source::End OwnReads::read_part(const std::vector<tailrace_extent>& extents, std::byte* out, PendingWrites& pending,
-                                Output& output) {
-  const uint64_t end = extents.back().offset + extents.back().length;
-  const std::optional<tailrace_file> raw = output.raw();
-  if (raw.has_value() && pending.may_have(extents[0].offset, end)) {
-    const uint64_t size = std::max(reader_.size(), pending.end());
-    if (const std::optional<uint64_t> bytes = read_pending(extents, out, size, *raw)) return {*bytes, 0};
-    carrier().flush();
+Source::End OwnReads::read(uint64_t offset, std::span<std::byte> to) {
+  const tailrace_extent extent{offset, to.size()};
+  wait_for_others({&extent, 1});
+  return reader_.read(offset, to);
+}
+
+Source::End OwnReads::read_part(const std::vector<tailrace_extent>& extents, std::byte* out,
+                                std::optional<tailrace_file> raw) {
+  wait_for_others(extents);
+  if (has_own(extents)) {
+    const std::optional<uint64_t> bytes = raw ? read_pending(extents, out, *raw) : std::nullopt;
+    if (bytes) return {*bytes, 0};
+    (void)Pending::instance().flush();  // failures belong to the file
   }
   return reader_.read(extents, out);
 }
 
+// Returns true if own writes on their way may change what the file has there: bytes, or zeros before its new end.
+bool OwnReads::has_own(std::span<const tailrace_extent> extents) {
+  Pending& pending = Pending::instance();
+  const uint64_t end = end_of(extents.back());
+  if (pending.has(reader_.key(), extents[0].offset, end)) return true;
+  const uint64_t size = reader_.size();
+  return end > size && pending.has(reader_.key(), size, UINT64_MAX);
+}
+
+// Where the file ends before the bytes do, others may be making it longer.
+void OwnReads::wait_for_others(std::span<const tailrace_extent> extents) {
+  Pending& pending = Pending::instance();
+  pending.wait_for_others(reader_.key(), extents);
+  if (end_of(extents.back()) > size()) pending.wait_for_others(reader_.key());
+}
+
 // Returns no number if the server could not read them.
 std::optional<uint64_t> OwnReads::read_pending(const std::vector<tailrace_extent>& extents, std::byte* out,
-                                               uint64_t size, tailrace_file file) {
+                                               tailrace_file raw) {
   std::vector<tailrace_extent> there = extents;
-  cut(there, size);
+  cut(there, size());
   if (there.empty()) return 0;
-  const Refusal refused = carrier().read(file, there, out);
+  const Refusal refused = carrier().read(raw, there, out);
   return refused.status == TAILRACE_OK ? std::optional(bytes_of(there)) : std::nullopt;
 }
+
+// Returns the size that the file has when the process' own bytes are written.
+uint64_t OwnReads::size() { return std::max(reader_.size(), Pending::instance().end_of(reader_.key())); }
 
 }  // namespace tailrace::mpiio

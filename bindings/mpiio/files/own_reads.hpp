@@ -1,35 +1,37 @@
-// OwnReads: the reads of a file that a process makes by itself. Bytes that it has handed over and that may not be
-// written yet come from the server, all others from the file. One thread at a time.
+// OwnReads: the reads of a file that a process makes by itself, for itself or as an aggregator. Bytes that it has
+// handed over and that may not be written yet come from the server, all others from the file. It waits for bytes that
+// other processes of the node have on their way. One thread at a time.
 #pragma once
 
 #include <tailrace/tailrace.h>
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
+#include "collective/read/source.hpp"
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/files/file_reader.hpp"
-#include "mpiio/files/output.hpp"
-#include "mpiio/files/pending_writes.hpp"
 
 namespace tailrace::mpiio {
 
-class OwnReads {
+class OwnReads : public collective::Source {
  public:
-  explicit OwnReads(const std::string& path) : reader_(path) {}
-
   FileReader& reader() { return reader_; }
 
-  // Reads all that the file has of the data. `pending`: of the file, which has gone to `output`.
-  collective::Source::End read(MemorySpace& space, PendingWrites& pending, Output& output);
+  // Reads all that the file has of the data. `raw`: the file for the server; none if the process may not write it.
+  End read(MemorySpace& space, std::optional<tailrace_file> raw);
+  // Reads a range for others. Requires that this process has nothing of the file on its way.
+  End read(uint64_t offset, std::span<std::byte> to) override;
 
  private:
-  collective::Source::End read_part(const std::vector<tailrace_extent>& extents, std::byte* out,
-                                    PendingWrites& pending, Output& output);
-  std::optional<uint64_t> read_pending(const std::vector<tailrace_extent>& extents, std::byte* out, uint64_t size,
-                                       tailrace_file file);
+  End read_part(const std::vector<tailrace_extent>& extents, std::byte* out, std::optional<tailrace_file> raw);
+  bool has_own(std::span<const tailrace_extent> extents);
+  void wait_for_others(std::span<const tailrace_extent> extents);
+  std::optional<uint64_t> read_pending(const std::vector<tailrace_extent>& extents, std::byte* out,
+                                       tailrace_file raw);
+  uint64_t size();
 
   FileReader reader_;
   std::vector<std::byte> packed_;  // data that lie apart in memory; at most kAtOnce

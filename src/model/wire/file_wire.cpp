@@ -95,6 +95,16 @@ void put_size(std::span<std::byte> block, uint64_t size) {
   std::memcpy(block.data() + offsetof(FileOpening, size), &size, sizeof size);
 }
 
+FileIdentity identity_in(std::span<const std::byte> block) {
+  FileIdentity identity;
+  std::memcpy(&identity, block.data() + offsetof(FileOpening, identity), sizeof identity);
+  return identity;
+}
+
+void put_identity(std::span<std::byte> block, FileIdentity identity) {
+  std::memcpy(block.data() + offsetof(FileOpening, identity), &identity, sizeof identity);
+}
+
 bool has_seal(std::span<const std::byte> block) {
   uint32_t length = 0;
   std::memcpy(&length, block.data() + offsetof(FileOpening, seal_length), sizeof length);

@@ -15,10 +15,11 @@
 
 #include "base/status.hpp"
 #include "model/request.hpp"
+#include "model/stored_file.hpp"
 
 namespace tailrace::impl {
 
-inline constexpr uint32_t kFileWireVersion = 4;
+inline constexpr uint32_t kFileWireVersion = 5;
 inline constexpr uint32_t kKeptFileRecords = 64;             // files of a client with counters of their own
 inline constexpr uint32_t kMostFileExtents = 1u << 16;       // of one verb
 inline constexpr uint64_t kMostFilePath = 1023;              // bytes
@@ -52,9 +53,15 @@ struct FileOpening {
   uint64_t seal_offset = 0;  // in the file
   std::byte seal[kMostSeal] = {};
   uint64_t size = 0;  // of the file; the server writes it here to answer file_size
+  // The server writes it here when it has opened the file: for the client, and for its successor, which must open the
+  // same file.
+  FileIdentity identity;
 };
-static_assert(sizeof(FileOpening) == 56);
+static_assert(sizeof(FileOpening) == 72);
+static_assert(sizeof(FileIdentity) == 16);
+static_assert(offsetof(FileIdentity, number) == 8);
 static_assert(offsetof(FileOpening, size) == 48);
+static_assert(offsetof(FileOpening, identity) == 56);
 static_assert(offsetof(FileOpening, failed) == 16);
 static_assert(offsetof(FileOpening, seal) == 32);
 static_assert(std::is_trivially_copyable_v<FileOpening>);
@@ -93,6 +100,9 @@ void set_failed(std::span<std::byte> block);
 // Reads and writes FileOpening::size.
 uint64_t size_in(std::span<const std::byte> block);
 void put_size(std::span<std::byte> block, uint64_t size);
+// Reads and writes FileOpening::identity.
+FileIdentity identity_in(std::span<const std::byte> block);
+void put_identity(std::span<std::byte> block, FileIdentity identity);
 // Reads and writes the seal. Fails with TAILRACE_INVALID_ARGUMENT if no file can have such a seal.
 bool has_seal(std::span<const std::byte> block);
 Result<Piece> read_seal(std::span<std::byte> block);

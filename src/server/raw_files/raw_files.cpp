@@ -184,8 +184,10 @@ void RawFiles::open_again(const Descriptor& descriptor) { open(descriptor, true)
 void RawFiles::open(const Descriptor& descriptor, bool again) {
   last_ = std::max(last_, descriptor.variable);
   const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
-  const Result<SharedFile*> file = wanted.ok() ? open_shared(wanted.value(), again) : wanted.status();
+  Result<SharedFile*> file = wanted.ok() ? open_shared(wanted.value(), again) : wanted.status();
   const std::string path = wanted.ok() ? config_.file_path(wanted.value().path) : "";
+  if (again && file.ok()) file = expect_same(*file.value(), identity_in(block_of(descriptor)));
+  if (!again && file.ok()) put_identity(block_of(descriptor), file.value()->identity);
   if (!file.ok() && !again) forget_opening(descriptor.bytes.block, descriptor.sequence);
   if (file.ok() || again) {
     Open& of = open_[descriptor.variable];
@@ -203,6 +205,20 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     if (of.file != nullptr) meter_.opened(of.record, of.file->data);
   }
   if (!again) end(descriptor, not_opened(file.status()), path, {});
+}
+
+// Releases a file that is not the one which an earlier server had open: its name leads to another one now.
+Result<SharedFile*> RawFiles::expect_same(SharedFile& file, FileIdentity expected) {
+  if (!expected.is_known() || file.identity == expected) return &file;
+  Fault fault;
+  fault.code = TAILRACE_IO_ERROR;
+  fault.system_errno = ESTALE;
+  fault.message = fmt::format(
+      "found another file under the name '{}', expected the one that was open when its server "
+      "ended",
+      file.path);
+  files_.release(file);
+  return Status(std::move(fault));
 }
 
 // A server that replaces this one need not repeat the opening. Note that before the end is reported: from then on the
@@ -226,7 +242,7 @@ Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) 
     return files_.open_to_publish(config_.file_path(wanted.path), for_one);
   }
   SharedFiles::Mode mode = mode_of(wanted.mode);
-  if (again && mode == SharedFiles::Mode::truncate) mode = SharedFiles::Mode::write;
+  if (again && mode != SharedFiles::Mode::read) mode = SharedFiles::Mode::edit;
   return files_.open(config_.file_path(wanted.path), mode);
 }
 

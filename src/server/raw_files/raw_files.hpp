@@ -101,6 +101,7 @@ class RawFiles final : public CompletionSink {
   void open(const Descriptor& descriptor, bool again);
   Status check_path(const std::string& path) const;
   Result<SharedFile*> open_shared(const FileToOpen& wanted, bool again);
+  Result<SharedFile*> expect_same(SharedFile& file, FileIdentity expected);
   Result<std::vector<Piece>> read_pieces(const Descriptor& descriptor) const;
   Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
   void begin_list(const Descriptor& descriptor, Open& of, bool again);

@@ -17,35 +17,56 @@ bool must_not_be_written(const Status& why) {
 
 Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   if (Status free = check_unpublished(path); !free.ok()) return free;
-  auto found = files_.find({path, true});
-  if (found == files_.end() && mode == Mode::read) found = files_.find({path, false});
-  if (found == files_.end()) return open_new(path, mode);
+  SharedFile* const found = find(identity_of(path), mode);
+  if (found == nullptr) return open_new(path, mode);
   if (mode == Mode::truncate) {
     return Status(
         TAILRACE_WRONG_ORDER,
         "'" + path + "' is open already, here or in another client: to empty it now would lose what is in it");
   }
-  ++found->second.users;
-  return &found->second;
+  ++found->users;
+  return found;
 }
 
-// Checks that no other client has opened a file that is to be published or sealed.
+// Returns which file an opening of the path would open; unknown if there is none. It follows a link at the end, as
+// openings do but those that may create a file.
+FileIdentity SharedFiles::identity_of(const std::string& path) {
+  const Result<NameFacts> facts = engine_.files().stat(path);
+  if (!facts.ok()) return {};
+  if (facts.value().kind == NameFacts::Kind::file) return facts.value().identity;
+  const Result<FileId> linked = engine_.open(path, OpenMode::read, 0, {});
+  if (!linked.ok()) return {};
+  closing_.push_back(linked.value());
+  return engine_.identity(linked.value());
+}
+
+// Returns the open file if users of the mode may share it; else null.
+SharedFile* SharedFiles::find(FileIdentity identity, Mode mode) {
+  if (!identity.is_known()) return nullptr;
+  auto found = known_.find({identity, true});
+  if (found == known_.end() && mode == Mode::read) found = known_.find({identity, false});
+  return found != known_.end() ? found->second : nullptr;
+}
+
+// Checks that no client has opened a file that is to be published or sealed under this name.
 Status SharedFiles::check_unpublished(const std::string& path) const {
   for (const std::string& name : {path, name_of_partial(path)}) {
-    const auto found = files_.find({name, true});
-    if (found == files_.end() || found->second.final_path.empty()) continue;
+    const auto found = for_one_.find(name);
+    if (found == for_one_.end()) continue;
     return Status(TAILRACE_WRONG_ORDER, "'" + name + "' is open to be published or sealed as '" +
-                                            found->second.final_path +
+                                            found->second->final_path +
                                             "', here or in another client, or its close has yet to end");
   }
   return {};
 }
 
-Status SharedFiles::check_closed(const std::string& path) const {
+Status SharedFiles::check_closed(const std::string& path) {
   if (Status free = check_unpublished(path); !free.ok()) return free;
-  if (!files_.contains({path, true}) && !files_.contains({path, false})) return {};
+  if (!is_open(path)) return {};
   return Status(TAILRACE_WRONG_ORDER, "'" + path + "' is open, here or in another client: close it first");
 }
+
+bool SharedFiles::is_open(const std::string& path) { return find(identity_of(path), Mode::read) != nullptr; }
 
 Result<SharedFile*> SharedFiles::open_to_publish(const std::string& path, OpenMode mode) {
   const Result<SharedFile*> file = open_for_one(name_of_partial(path), path, mode);
@@ -60,41 +81,44 @@ Result<SharedFile*> SharedFiles::open_to_seal(const std::string& path, OpenMode 
 Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std::string& final_path, OpenMode mode) {
   if (Status free = check_unpublished(final_path); !free.ok()) return free;
   for (const std::string& name : {final_path, name_of_partial(final_path)}) {
-    if (!files_.contains({name, true}) && !files_.contains({name, false})) continue;
+    if (!is_open(name)) continue;
     return Status(TAILRACE_WRONG_ORDER, "'" + name +
                                             "' is open already, here or in another client: a file that is published "
                                             "or sealed can be open only once");
   }
   const Result<FileId> data = engine_.open(path, mode, 0, {});
   if (!data.ok()) return data.status();
-  SharedFile& file = files_[{path, true}];
-  file = {path, data.value(), data.value(), 1, false, final_path};
-  return &file;
+  return add({.path = path, .data = data.value(), .sync = data.value(), .users = 1, .final_path = final_path});
 }
 
 // Opens a file for reading and writing, if it may be written, even if it is only to be read: a client that comes to
 // write it later must get the same file, so that the engine orders the work of both.
 Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
   OpenMode how = OpenMode::update;
-  if (mode == Mode::read) how = OpenMode::edit;
+  if (mode == Mode::read || mode == Mode::edit) how = OpenMode::edit;
   if (mode == Mode::truncate) how = OpenMode::create;
   Result<FileId> data = engine_.open(path, how, 0, {});
   const bool writable = data.ok();
   if (!writable && mode == Mode::read && must_not_be_written(data.status()))
     data = engine_.open(path, OpenMode::read, 0, {});
   if (!data.ok()) return data.status();
-  FileId sync = 0;
-  if (writable) {
-    const Result<FileId> again = engine_.open(path, OpenMode::read, 0, {});
-    if (!again.ok()) {
-      closing_.push_back(data.value());
-      return again.status();
-    }
-    sync = again.value();
+  if (!writable) return add({.path = path, .data = data.value(), .users = 1});
+  const Result<FileId> sync = engine_.open(path, OpenMode::read, 0, {});
+  if (sync.ok() && engine_.identity(sync.value()) == engine_.identity(data.value())) {
+    return add({.path = path, .data = data.value(), .sync = sync.value(), .users = 1});
   }
-  SharedFile& file = files_[{path, writable}];
-  file = {path, data.value(), sync, 1, false, {}};
-  return &file;
+  closing_.push_back(data.value());
+  if (!sync.ok()) return sync.status();
+  closing_.push_back(sync.value());
+  return Status(TAILRACE_IO_ERROR, "found another file under the name '" + path + "' a moment after it was opened");
+}
+
+SharedFile* SharedFiles::add(SharedFile file) {
+  file.identity = engine_.identity(file.data);
+  SharedFile& added = files_[file.data] = std::move(file);
+  if (added.identity.is_known()) known_[{added.identity, added.is_writable()}] = &added;
+  if (!added.final_path.empty()) for_one_[added.path] = &added;
+  return &added;
 }
 
 void SharedFiles::release(SharedFile& file) {
@@ -102,7 +126,14 @@ void SharedFiles::release(SharedFile& file) {
   if (--file.users > 0) return;
   closing_.push_back(file.data);
   if (file.sync != 0 && file.sync != file.data) closing_.push_back(file.sync);
-  files_.erase({file.path, file.sync != 0});
+  forget(file);
+}
+
+void SharedFiles::forget(const SharedFile& file) {
+  const auto known = known_.find({file.identity, file.is_writable()});
+  if (known != known_.end() && known->second == &file) known_.erase(known);
+  if (!file.final_path.empty()) for_one_.erase(file.path);
+  files_.erase(file.data);
 }
 
 bool SharedFiles::progress() {

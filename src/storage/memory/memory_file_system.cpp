@@ -47,6 +47,10 @@ bool needs_file(OpenMode mode) {
   return mode == OpenMode::read || mode == OpenMode::own_read || mode == OpenMode::own || mode == OpenMode::edit;
 }
 
+FileIdentity identity_of(const std::shared_ptr<MemoryFileSystem::Bytes>& bytes) {
+  return {0, reinterpret_cast<uintptr_t>(bytes.get())};
+}
+
 Status status_of(const char* operation, const std::string& path, int error) {
   return error == 0 ? Status() : Status::of_errno(operation, path, error);
 }
@@ -55,7 +59,7 @@ Status status_of(const char* operation, const std::string& path, int error) {
 
 Result<Opened> MemoryFileSystem::open(const std::string& path, OpenMode mode, uint32_t device) {
   const auto opened = [&](const std::shared_ptr<Bytes>& bytes) {
-    return Opened{files_.put({path, mode, bytes}), {StripeMap::kWholeFile, {device}}};
+    return Opened{files_.put({path, mode, bytes}), {StripeMap::kWholeFile, {device}}, identity_of(bytes)};
   };
   const auto found = names_.find(path);
   const bool exists = found != names_.end();
@@ -126,8 +130,7 @@ Status MemoryFileSystem::rename(FileHandle handle, const std::string& to, bool r
 Result<NameFacts> MemoryFileSystem::stat(const std::string& path) const {
   const auto found = names_.find(path);
   if (found == names_.end()) return Status::of_errno("stat", path, ENOENT);
-  return NameFacts{NameFacts::Kind::file, found->second->size(), true, 0,
-                   reinterpret_cast<uintptr_t>(found->second.get())};
+  return NameFacts{NameFacts::Kind::file, found->second->size(), true, identity_of(found->second)};
 }
 
 Result<std::vector<std::string>> MemoryFileSystem::list(const std::string& directory) const {

@@ -32,13 +32,19 @@ NameFacts::Kind kind_of(mode_t mode) {
   return S_ISDIR(mode) ? NameFacts::Kind::directory : NameFacts::Kind::other;
 }
 
+FileIdentity identity_of(int descriptor) {
+  struct stat found {};
+  return ::fstat(descriptor, &found) == 0 ? FileIdentity{found.st_dev, found.st_ino} : FileIdentity();
+}
+
 }  // namespace
 
 Result<Opened> OsFileSystem::open(const std::string& path, OpenMode mode, uint32_t device) {
   Result<OpenFile> file = OpenFile::open(path, mode, device, want_direct_);
   if (!file.ok()) return file.status();
   StripeMap stripes = stripes_of(file.value().os.buffered(), device);
-  return Opened{files_.put(std::move(file).value()), std::move(stripes)};
+  const FileIdentity identity = identity_of(file.value().os.buffered());
+  return Opened{files_.put(std::move(file).value()), std::move(stripes), identity};
 }
 
 Result<NameFacts> OsFileSystem::stat(const std::string& path) const {
@@ -48,8 +54,7 @@ Result<NameFacts> OsFileSystem::stat(const std::string& path) const {
   facts.kind = kind_of(found.st_mode);
   if (facts.kind == NameFacts::Kind::file) facts.size = static_cast<uint64_t>(found.st_size);
   facts.own = facts.kind == NameFacts::Kind::file && is_own_file(path);
-  facts.volume = found.st_dev;
-  facts.number = found.st_ino;
+  facts.identity = {found.st_dev, found.st_ino};
   return facts;
 }
 

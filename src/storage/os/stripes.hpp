@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "model/stripe_map.hpp"
+#include "model/stored_file.hpp"
 
 namespace tailrace::impl {
 

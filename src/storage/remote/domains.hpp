@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "model/stripe_map.hpp"
+#include "model/stored_file.hpp"
 
 namespace tailrace::impl {
 

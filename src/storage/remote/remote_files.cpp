@@ -320,22 +320,46 @@ Status RemoteFiles::open_at(size_t forwarder, File& file) {
   message.record.flags = CallRecord::kRepeated;
   auto answer = forwarders_.call(forwarder, message);
   if (!answer.ok()) return answer.status();
-  const Status status = status_of(answer.value(), "open", file.path);
-  if (status.ok()) adopt(file, forwarder, answer.value());
-  return status;
+  if (Status status = status_of(answer.value(), "open", file.path); !status.ok()) return status;
+  const AnswerRecord& record = answer.value().record;
+  if (Status same = expect_same(file, {record.volume, record.number}); !same.ok()) {
+    ForwardCallMessage close = call_on(ForwardCall::close, {});
+    close.record.file = record.file;
+    (void)forwarders_.call(forwarder, close);
+    return same;
+  }
+  adopt(file, forwarder, answer.value());
+  return {};
+}
+
+// Checks that a file that is opened once more is the one that was open: its name may lead to another one by now. Each
+// host numbers its volumes itself.
+Status RemoteFiles::expect_same(const File& file, FileIdentity found) const {
+  if (!file.identity.is_known() || !found.is_known() || file.identity.number == found.number) return {};
+  Fault fault;
+  fault.code = TAILRACE_IO_ERROR;
+  fault.operation = "open";
+  fault.file = file.path;
+  fault.system_errno = ESTALE;
+  fault.message =
+      fmt::format("open '{}' again: found another file of this name, expected the one that was open", file.path);
+  return Status(std::move(fault));
 }
 
 void RemoteFiles::adopt(File& file, size_t forwarder, const ForwardAnswer& answer) const {
   file.forwarder = forwarder;
   file.link = forwarders_.link(forwarder);
   file.remote = answer.record.file;
-  file.volume = answer.record.volume;
-  file.number = answer.record.number;
+  file.identity = {answer.record.volume, answer.record.number};
 }
 
 Status RemoteFiles::open_here(File& file) {
   Result<Opened> opened = local_->open(file.path, again(file.mode), file.device);
   if (!opened.ok()) return opened.status();
+  if (Status same = expect_same(file, opened.value().identity); !same.ok()) {
+    local_->close(opened.value().file);
+    return same;
+  }
   file.local = opened.value().file;
   file.here = true;
   return {};
@@ -385,15 +409,17 @@ Result<Opened> RemoteFiles::open(const std::string& path, OpenMode mode, uint32_
     if (!opened.ok()) return opened;
     file.here = true;
     file.local = opened.value().file;
+    file.identity = opened.value().identity;
     stripes = opened.value().stripes;
   } else {
     return asked.status();
   }
   const bool spreads = spread_ && !file.here && mode != OpenMode::directory && forwarders_.size() > 1;
   if (spreads) file.domains.emplace(stripes, forwarders_.size(), file.forwarder);
+  const FileIdentity identity = file.identity;
   const FileHandle handle = files_.put(std::move(file));
   open_.push_back(handle);
-  return Opened{handle, std::move(stripes)};
+  return Opened{handle, std::move(stripes), identity};
 }
 
 RemoteFiles::Domain RemoteFiles::domain_at(FileHandle handle, uint64_t offset, uint64_t length) {
@@ -522,7 +548,7 @@ Status RemoteFiles::rename_once(File& file, const std::string& to, bool replace)
 // Returns true if the name leads to the file.
 bool RemoteFiles::has_name(const File& file, const std::string& path) const {
   const Result<NameFacts> found = stat(path);
-  return found.ok() && found.value().volume == file.volume && found.value().number == file.number;
+  return found.ok() && found.value().identity == file.identity;
 }
 
 // ---- names -------------------------------------------------------------------------------------------------------
@@ -548,8 +574,7 @@ Result<NameFacts> RemoteFiles::stat(const std::string& path) const {
                                   : NameFacts::Kind::other;
   facts.size = record.value;
   facts.own = record.own != 0;
-  facts.volume = record.volume;
-  facts.number = record.number;
+  facts.identity = {record.volume, record.number};
   return facts;
 }
 

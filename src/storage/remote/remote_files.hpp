@@ -42,11 +42,10 @@ class RemoteFiles final : public FileSystem {
     uint32_t remote = 0;  // the forwarder's number of it
     bool here = false;    // this node itself has it open, as `local`
     FileHandle local = 0;
-    Status failure = {};  // nobody has it open any more, or a write that was confirmed is lost
-    bool unsure = false;  // writes were confirmed as received, and no sync has followed
-    uint64_t volume = 0;  // of the file, to recognise it after a rename whose answer was lost
-    uint64_t number = 0;
-    std::string renaming = {};  // the name that a call is giving it
+    Status failure = {};         // nobody has it open any more, or a write that was confirmed is lost
+    bool unsure = false;         // writes were confirmed as received, and no sync has followed
+    FileIdentity identity = {};  // to recognise it under another name, or elsewhere
+    std::string renaming = {};   // the name that a call is giving it
     // If it is spread:
     std::optional<Domains> domains = {};
     std::map<size_t, FileHandle> parts = {};  // by forwarder; the file itself where no other opening is needed
@@ -141,6 +140,7 @@ class RemoteFiles final : public FileSystem {
   Result<ForwardAnswer> ask_of(File& file, ForwardCallMessage message, const char* operation);
   Status lost(const char* operation, const File& file) const;
   Status open_at(size_t forwarder, File& file);
+  Status expect_same(const File& file, FileIdentity found) const;
   FileHandle part_at(FileHandle file, size_t forwarder);
   void fail(File& file, const Status& why);
   void adopt(File& file, size_t forwarder, const ForwardAnswer& answer) const;

@@ -73,20 +73,20 @@ Result<Opened> StripedFileSystem::open_file(const std::string& path, OpenMode mo
   Result<Opened> opened = inner_.open(path, mode, device);
   if (!opened.ok()) return opened.status();
   if (replaced) names_.remove_others(*replaced);
-  StripedFile file{path, {}, {}, {opened.value().file}, {path}};
+  StripedFile file{path, {}, {}, {opened.value().file}, {path}, opened.value().identity};
   const Result<std::optional<ObjectHead>> head = names_.head_of(opened.value().file, path);
   if (!head.ok()) {
     close_objects(file);
     return head.status();
   }
   if (head.value()) return open_objects(std::move(file), *head.value(), mode);
-  return Opened{files_.put(std::move(file)), std::move(opened.value().stripes)};
+  return Opened{files_.put(std::move(file)), std::move(opened.value().stripes), opened.value().identity};
 }
 
 // A sync of a directory below the first one syncs the others, too, as the names of objects are there.
 Result<Opened> StripedFileSystem::open_directory(const std::string& path, uint32_t device) {
   const bool all = names_.stripes(path) || (!names_.directories().empty() && path == names_.directories()[0]);
-  StripedFile file{path, {}, {}, {}, {path}};
+  StripedFile file{path, {}, {}, {}, {path}, {}};
   if (all) file.paths.insert(file.paths.end(), names_.directories().begin() + 1, names_.directories().end());
   StripeMap stripes;
   for (const std::string& one : file.paths) {
@@ -145,7 +145,7 @@ Result<std::optional<Opened>> StripedFileSystem::make(const std::string& path, O
   if (there.ok() && !(replaces && there.value().own)) return std::optional<Opened>();
   const std::optional<ObjectHead> replaced = there.ok() ? names_.head_of_sole_name(path) : std::nullopt;
   const ObjectHead head = names_.new_head(path);
-  StripedFile file{path, head.layout(), head.id, {}, {}};
+  StripedFile file{path, head.layout(), head.id, {}, {}, {}};
   Status status;
   for (uint32_t index = 0; status.ok() && index < head.count; ++index) status = add_object(file, head, index);
   const bool whole = status.ok();
@@ -172,6 +172,7 @@ Status StripedFileSystem::add_object(StripedFile& file, ObjectHead head, uint32_
   if (!made.ok()) return made.status();
   file.objects.push_back(made.value().file);
   file.paths.push_back(path);
+  if (index == 0) file.identity = made.value().identity;
   const int error = writer_->write_head(made.value().file, encode_object_head(head));
   return error == 0 ? Status() : Status::of_errno("create", path, error);
 }
@@ -182,7 +183,8 @@ Opened StripedFileSystem::put(StripedFile file) {
   for (uint32_t index = 0; index < layout.count; ++index) {
     stripes.servers.push_back((layout.first + index) % layout.count);
   }
-  return {files_.put(std::move(file)), std::move(stripes)};
+  const FileIdentity identity = file.identity;
+  return {files_.put(std::move(file)), std::move(stripes), identity};
 }
 
 void StripedFileSystem::close(FileHandle handle) {

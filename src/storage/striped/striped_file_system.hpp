@@ -26,6 +26,7 @@ struct StripedFile {
   std::string id = {};  // empty: it is not striped
   std::vector<FileHandle> objects = {};
   std::vector<std::string> paths = {};  // of the objects
+  FileIdentity identity = {};           // of object 0, which has the file's name
 };
 
 // Writes heads, since a FileSystem writes no bytes.

@@ -5,6 +5,7 @@ TAILRACE_SEED=… repeats the random parts.
 
 import json
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -138,6 +139,36 @@ with netCDF4.Dataset({str(tmp_path / "a.nc")!r}) as file:
           file["none"][:].mask.all())
 """)
     assert said.split() == ["90000", "True", "True", "True", "90000", "True"]
+
+
+@pytest.mark.parametrize("other", [None, "elsewhere"])
+def test_netcdf_has_the_filters_of_its_wheel(carried, tmp_path, monkeypatch, other):
+    """Those of its own, though HDF5_PLUGIN_PATH is set; also if somebody else has set it before."""
+    netcdf = pytest.importorskip("netCDF4")
+    monkeypatch.delenv("HDF5_PLUGIN_PATH", raising=False)  # importing netCDF4 sets it
+    more = {"HDF5_PLUGIN_PATH": f"{run_command.PLUGINS}:{other}"} if other else {}
+    code = """
+import sys, netCDF4, numpy
+kinds = sys.argv[2:]
+data = numpy.arange(100000.0)
+for turn in range(2):
+    with netCDF4.Dataset(sys.argv[1], "w") as file:
+        file.createDimension("x", 100000)
+        for kind in kinds:
+            file.createVariable(kind, "f8", ("x",), compression=kind)[:] = data
+    with netCDF4.Dataset(sys.argv[1]) as file:
+        print(*((file[kind][:] == data).all() and bool(file[kind].filters()[kind.split("_")[0]]) for kind in kinds))
+"""
+    kinds = ["zstd", "bzip2", "blosc_lz4", "zlib"]
+    if not (pathlib.Path(netcdf.__file__).parent / "plugins/lib__nch5zstd.so").exists():
+        pytest.skip("this netCDF4 has no filters of its own")
+    assert carried("-c", code, tmp_path / "a.nc", *kinds, more=more).split() == ["True"] * 8
+    reader = """
+import sys, netCDF4
+with netCDF4.Dataset(sys.argv[1]) as file:
+    print(*(float(file[kind][:].sum()) for kind in sys.argv[2:]))
+"""
+    assert set(execute(["-c", reader, tmp_path / "a.nc", *kinds]).split()) == {str(99999 * 50000.0)}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a small file system")

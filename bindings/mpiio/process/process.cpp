@@ -1,4 +1,4 @@
-#include "mpiio/files/process.hpp"
+#include "mpiio/process/process.hpp"
 
 #include <pthread.h>
 
@@ -20,6 +20,7 @@ struct Process {
   Choices choices;
   bool carries = true;
   bool may_write_here = true;
+  bool keeps_order = true;
 };
 
 Process& instance() {
@@ -43,13 +44,18 @@ bool read_collective(const std::string& word, collective::Options& options) {
 }
 
 // Returns what is wrong with the settings; "" if nothing is.
-std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options) {
+std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options,
+                          bool& keeps_order) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
+    if (word == "relaxed") {
+      keeps_order = false;
+      continue;
+    }
     if (process::read_word(word, settings).value_or(read_collective(word, options))) continue;
     return "found '" + word +
            "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, key=FILE, "
-           "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER or summary";
+           "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER, relaxed or summary";
   }
   if (settings.forward.empty() == settings.key.empty()) return "";
   return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
@@ -59,7 +65,7 @@ Process::Process() : client({"MPI-IO", "mpiio", [] { instance().client.end(); }}
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
   settings.direct = true;  // programs write long runs, and sync them
-  const std::string wrong = read_settings(text != nullptr ? text : "", settings, choices.writes);
+  const std::string wrong = read_settings(text != nullptr ? text : "", settings, choices.writes, keeps_order);
   choices.reads = choices.writes;
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
   if (has_merger) choices.writes.large_piece = 4096;
@@ -82,6 +88,8 @@ process::ProcessClient& carrier() {
 bool carries_anything() { return instance().carries; }
 
 bool may_write_here() { return instance().may_write_here; }
+
+bool keeps_order() { return instance().keeps_order; }
 
 Choices choices() { return instance().choices; }
 

@@ -16,6 +16,8 @@ bool carries_anything();
 // Returns true if data that are written here go where the server would write them: no forwarder does that, and no
 // configuration says where.
 bool may_write_here();
+// Returns true unless the settings ask for no more order between processes than MPI-IO promises: `relaxed`.
+bool keeps_order();
 // Returns the choices for accesses of all, which hints of a file change. Where a server or a forwarder merges what
 // the processes of a node hand over, they exchange only the smallest pieces.
 Choices choices();

@@ -1,0 +1,75 @@
+// NodeTable: which bytes of files the processes of a node have on their way, in memory that all processes of the user
+// share. Each process has a slot of the table, which it alone writes; all may read it, and ask its process to write
+// what is on its way.
+//
+// The table is a file in memory. A process holds its slot by a lock on a byte of that file, which ends with the
+// process. Where the table cannot be had, a process has one of its own: it then counts as a node of its own.
+//
+// Any thread may read and ask; one thread at a time writes the own slot.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "mpiio/pending/byte_pattern.hpp"
+#include "mpiio/pending/file_key.hpp"
+
+namespace tailrace::mpiio {
+
+class NodeTable {
+ public:
+  static constexpr uint32_t kSlots = 1024;
+  static constexpr uint32_t kEntries = 128;  // of a slot
+
+  // Returns the path of the table that the processes of this user share.
+  static std::string default_path();
+  // Opens the table, and makes it if there is none. Takes a slot.
+  explicit NodeTable(const std::string& path);
+  ~NodeTable();
+  NodeTable(const NodeTable&) = delete;
+  NodeTable& operator=(const NodeTable&) = delete;
+
+  // Returns the table's number, which is random: processes with the same number share a table.
+  uint64_t number() const;
+
+  // Changes the own slot. A reader sees the slot before or after the changes between begin_change() and end_change().
+  void begin_change();
+  void set(uint32_t entry, const FileKey& file, const BytePattern& bytes);
+  void set_count(uint32_t entries);
+  void end_change();
+
+  // Returns the next process, from slot `from` on, that has bytes of the file on their way which touch any of the
+  // patterns; none if there is no more. The own slot is left out, and slots of processes that have ended.
+  std::optional<uint32_t> find(uint32_t from, const FileKey& file, std::span<const BytePattern> bytes) const;
+  // Asks the process of the slot to write what it has on its way now, and waits until it has, or has ended.
+  void ask(uint32_t slot) const;
+  // Waits until others have asked. answer() says to all of them that everything is written which was on its way when
+  // this returned.
+  void wait_for_questions();
+  void answer();
+
+  // Call it in a forked child: the copy of the descriptor would hold the parent's slot. Then only destroy the table.
+  void leave_to_parent();
+
+ private:
+  struct Entry;
+  struct Slot;
+  struct Table;
+
+  bool map(int descriptor);
+  bool prepare(int descriptor);
+  void take_slot();
+  bool is_held(uint32_t slot) const;
+  bool has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes) const;
+
+  int descriptor_ = -1;  // of the table that is shared; -1: it is not
+  Table* table_ = nullptr;
+  Slot* own_ = nullptr;
+  uint32_t heard_ = 0;  // questions; used by the thread that answers
+};
+
+}  // namespace tailrace::mpiio

@@ -1,0 +1,215 @@
+#include "mpiio/pending/pending.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "mpiio/process/process.hpp"
+#include "process_client/made_once.hpp"
+#include "process_client/own_thread.hpp"
+
+namespace tailrace::mpiio {
+namespace {
+
+constexpr size_t kMostPatterns = 32;       // of one access
+constexpr useconds_t kBetweenLooks = 100;  // microseconds
+
+// Never destroyed: MPI closes files very late.
+process::MadeOnce<Pending>& made() {
+  static auto* const only = new process::MadeOnce<Pending>;
+  return *only;
+}
+
+}  // namespace
+
+Pending& Pending::instance() {
+  [[maybe_unused]] static const int forks = ::pthread_atfork(nullptr, nullptr, forget_in_child);
+  return made().get();
+}
+
+// The child has nothing on its way. Its copy of the descriptor would keep the parent's slot.
+void Pending::forget_in_child() {
+  if (Pending* const parents = made().made()) parents->table_.leave_to_parent();
+  made().forget();
+}
+
+Pending::Pending() : table_(NodeTable::default_path()) {}
+
+// Starts the thread with the first bytes: until then, others have nothing to ask for.
+Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_extent> extents) {
+  Pending& pending = instance();
+  std::unique_lock lock(pending.mutex_);
+  while (!pending.has_room()) {
+    lock.unlock();
+    (void)pending.flush();  // failures belong to the files
+    lock.lock();
+  }
+  if (!pending.answers_) {
+    process::start_own_thread("tailrace-answer", [&pending] { pending.answer_others(); });
+    pending.answers_ = true;
+  }
+  number_ = ++pending.number_;
+  pending.handing_over_.insert(number_);
+  for (const BytePattern& bytes : patterns_of(extents, kMostPatterns)) pending.put(file, bytes);
+}
+
+Pending::HandingOver::~HandingOver() {
+  Pending& pending = instance();
+  const std::lock_guard lock(pending.mutex_);
+  pending.handing_over_.erase(number_);
+}
+
+// Joins bytes that follow those of the latest hand-over.
+void Pending::put(const FileKey& file, const BytePattern& bytes) {
+  if (!entries_.empty() && entries_.back().file == file) {
+    Entry& last = entries_.back();
+    const bool follows = last.bytes.count == 1 && bytes.count == 1 && last.bytes.end() == bytes.begin;
+    if (follows || last.bytes == bytes) {
+      if (follows) last.bytes.length += bytes.length;
+      last.number = number_;
+      return show(entries_.size() - 1);
+    }
+  }
+  entries_.push_back({file, bytes, number_});
+  show(entries_.size() - 1);
+}
+
+// Returns true if there is room for one more access. To make room, forgets what is written; if that is not enough,
+// describes each file by one pattern without gaps.
+bool Pending::has_room() {
+  constexpr size_t kMost = NodeTable::kEntries - kMostPatterns;
+  if (entries_.size() <= kMost) return true;
+  look();
+  set_mark();
+  if (entries_.size() <= kMost) return true;
+  std::vector<Entry> joined;
+  for (const Entry& entry : entries_) {
+    auto same = std::find_if(joined.begin(), joined.end(), [&](const Entry& one) { return one.file == entry.file; });
+    if (same == joined.end()) same = joined.insert(same, entry);
+    const uint64_t begin = std::min(same->bytes.begin, entry.bytes.begin);
+    const uint64_t end = std::max(same->bytes.end(), entry.bytes.end());
+    *same = {entry.file, {begin, end - begin, 0, 1}, std::max(same->number, entry.number)};
+  }
+  entries_ = std::move(joined);
+  show(0);
+  return entries_.size() <= kMost;
+}
+
+// Puts entries from `from` on into the own slot.
+void Pending::show(size_t from) {
+  table_.begin_change();
+  for (size_t i = from; i < entries_.size(); ++i) {
+    table_.set(static_cast<uint32_t>(i), entries_[i].file, entries_[i].bytes);
+  }
+  table_.set_count(static_cast<uint32_t>(entries_.size()));
+  table_.end_change();
+}
+
+// Returns the number up to which everything has been handed over.
+uint64_t Pending::handed() const { return handing_over_.empty() ? number_ : *handing_over_.begin() - 1; }
+
+void Pending::set_mark() {
+  if (mark_.has_value() || entries_.empty()) return;
+  const uint64_t before = handed();
+  if (const std::optional<uint64_t> mark = carrier().mark()) mark_ = {*mark, before};
+}
+
+// Forgets what is written: at the end of the process, everything.
+void Pending::look() {
+  if (carrier().has_ended()) forget_up_to(number_);
+  if (!mark_.has_value() || !carrier().reached(mark_->mark)) return;
+  const uint64_t written = mark_->handed;
+  mark_.reset();
+  forget_up_to(written);
+}
+
+void Pending::forget_up_to(uint64_t number) {
+  if (std::erase_if(entries_, [number](const Entry& entry) { return entry.number <= number; }) > 0) show(0);
+}
+
+bool Pending::has(const FileKey& file) { return has(file, 0, UINT64_MAX); }
+
+bool Pending::has(const FileKey& file, uint64_t begin, uint64_t end) {
+  const std::lock_guard lock(mutex_);
+  const auto touches = [&](const Entry& entry) {
+    return entry.file == file && entry.bytes.begin < end && entry.bytes.end() > begin;
+  };
+  if (std::none_of(entries_.begin(), entries_.end(), touches)) return false;
+  look();
+  set_mark();
+  return std::any_of(entries_.begin(), entries_.end(), touches);
+}
+
+uint64_t Pending::end_of(const FileKey& file) {
+  const std::lock_guard lock(mutex_);
+  uint64_t end = 0;
+  for (const Entry& entry : entries_) {
+    if (entry.file == file) end = std::max(end, entry.bytes.end());
+  }
+  return end;
+}
+
+bool Pending::has_any() {
+  Pending* const pending = made().made();
+  if (pending == nullptr) return false;
+  const std::lock_guard lock(pending->mutex_);
+  return !pending->entries_.empty();
+}
+
+Refusal Pending::flush() {
+  uint64_t before = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    before = handed();
+  }
+  Refusal refused = carrier().flush();
+  const std::lock_guard lock(mutex_);
+  forget_up_to(before);
+  return refused;
+}
+
+void Pending::wait_for_others(const FileKey& file, std::span<const tailrace_extent> extents) {
+  wait_for(file, patterns_of(extents, kMostPatterns));
+}
+
+void Pending::wait_for_others(const FileKey& file) {
+  const BytePattern all{0, UINT64_MAX, 0, 1};
+  wait_for(file, {&all, 1});
+}
+
+void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes) {
+  if (!keeps_order()) return;
+  uint32_t from = 0;
+  while (const std::optional<uint32_t> slot = table_.find(from, file, bytes)) {
+    table_.ask(*slot);
+    from = *slot + 1;
+  }
+}
+
+// Looks again and again: a flush would keep the program from handing over more meanwhile.
+void Pending::answer_others() {
+  for (;;) {
+    table_.wait_for_questions();
+    uint64_t last = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      last = number_;
+    }
+    while (!has_written(last)) ::usleep(kBetweenLooks);
+    table_.answer();
+  }
+}
+
+// Returns true if the hand-overs up to this number are written.
+bool Pending::has_written(uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  look();
+  if (std::none_of(entries_.begin(), entries_.end(), [=](const Entry& entry) { return entry.number <= number; })) {
+    return true;
+  }
+  set_mark();
+  return false;
+}
+
+}  // namespace tailrace::mpiio

@@ -1,0 +1,221 @@
+// Patterns of bytes, compared with sets of bytes; and the table in which the processes of a node show what they have
+// on their way.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "mpiio/pending/byte_pattern.hpp"
+#include "mpiio/pending/node_table.hpp"
+
+namespace {
+
+using tailrace::mpiio::BytePattern;
+using tailrace::mpiio::FileKey;
+using tailrace::mpiio::NodeTable;
+using tailrace::mpiio::patterns_of;
+using tailrace::mpiio::touch;
+
+std::set<uint64_t> bytes_of(const BytePattern& pattern) {
+  std::set<uint64_t> bytes;
+  for (uint64_t block = 0; block < pattern.count; ++block) {
+    for (uint64_t i = 0; i < pattern.length; ++i) bytes.insert(pattern.begin + block * pattern.step + i);
+  }
+  return bytes;
+}
+
+BytePattern some_pattern(std::mt19937_64& dice) {
+  const uint64_t length = 1 + dice() % 9;
+  const uint64_t count = 1 + dice() % 6;
+  const uint64_t step = count > 1 ? length + dice() % 12 : 0;
+  return {dice() % 60, length, step, count};
+}
+
+TEST(BytePattern, TouchesAnotherIfTheyHaveAByteInCommon) {
+  const uint64_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 dice(seed);
+  for (int round = 0; round < 20'000; ++round) {
+    const BytePattern one = some_pattern(dice);
+    BytePattern other = some_pattern(dice);
+    if (dice() % 3 == 0 && one.count > 1 && other.count > 1 && one.step >= other.length) other.step = one.step;
+    const std::set<uint64_t> bytes = bytes_of(one);
+    bool common = false;
+    for (const uint64_t byte : bytes_of(other)) common = common || bytes.contains(byte);
+    ASSERT_EQ(touch(one, other), common)
+        << one.begin << " " << one.length << " " << one.step << " " << one.count << ", " << other.begin << " "
+        << other.length << " " << other.step << " " << other.count;
+    ASSERT_EQ(touch(other, one), common);
+  }
+}
+
+TEST(BytePattern, DescribesExtentsExactlyWhereTheyAreRegular) {
+  const uint64_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 dice(seed);
+  for (int round = 0; round < 2'000; ++round) {
+    std::vector<tailrace_extent> extents;
+    std::set<uint64_t> bytes;
+    uint64_t at = dice() % 50;
+    uint64_t length = 1 + dice() % 5;
+    uint64_t gap = dice() % 5;
+    for (uint64_t i = 1 + dice() % 30; i > 0; --i) {
+      if (dice() % 8 == 0) length = 1 + dice() % 5;
+      if (dice() % 8 == 0) gap = dice() % 5;
+      extents.push_back({at, length});
+      for (uint64_t byte = at; byte < at + length; ++byte) bytes.insert(byte);
+      at += length + gap;
+    }
+    std::set<uint64_t> described;
+    for (const BytePattern& pattern : patterns_of(extents, 100)) described.merge(bytes_of(pattern));
+    ASSERT_EQ(described, bytes);
+    const std::vector<BytePattern> few = patterns_of(extents, 3);
+    ASSERT_LE(few.size(), 3u);
+    std::set<uint64_t> more;
+    for (const BytePattern& pattern : few) more.merge(bytes_of(pattern));
+    for (const uint64_t byte : bytes) ASSERT_TRUE(more.contains(byte));
+  }
+}
+
+TEST(BytePattern, DescribesManyEqualPiecesByOne) {
+  std::vector<tailrace_extent> extents;
+  for (uint64_t i = 0; i < 100'000; ++i) extents.push_back({i * 32, 8});
+  const std::vector<BytePattern> patterns = patterns_of(extents, 1);
+  ASSERT_EQ(patterns, (std::vector<BytePattern>{{0, 8, 32, 100'000}}));
+  EXPECT_FALSE(touch(patterns[0], {8, 8, 32, 100'000})) << "the pieces of another process between them";
+}
+
+constexpr FileKey kFile{1, 2};
+constexpr BytePattern kAll{0, UINT64_MAX, 0, 1};
+
+// A table of its own, which vanishes at the end.
+class NodeTables : public testing::Test {
+ protected:
+  ~NodeTables() override { ::unlink(path_.c_str()); }
+
+  static void show(NodeTable& table, const BytePattern& bytes) {
+    table.begin_change();
+    table.set(0, kFile, bytes);
+    table.set_count(1);
+    table.end_change();
+  }
+  static void show_nothing(NodeTable& table) {
+    table.begin_change();
+    table.set_count(0);
+    table.end_change();
+  }
+
+  const std::string path_ = testing::TempDir() + "tailrace_table_" + std::to_string(::getpid());
+};
+
+TEST_F(NodeTables, ShowWhatOthersHaveOnTheirWay) {
+  NodeTable one(path_);
+  NodeTable other(path_);
+  EXPECT_EQ(one.number(), other.number());
+  show(one, {100, 50, 0, 1});
+  const BytePattern beside{150, 50, 0, 1};
+  const BytePattern over{149, 1, 0, 1};
+  EXPECT_FALSE(other.find(0, kFile, {&beside, 1}));
+  ASSERT_TRUE(other.find(0, kFile, {&over, 1}));
+  EXPECT_FALSE(other.find(*other.find(0, kFile, {&over, 1}) + 1, kFile, {&over, 1}));
+  EXPECT_FALSE(other.find(0, {1, 3}, {&over, 1})) << "another file";
+  EXPECT_FALSE(one.find(0, kFile, {&over, 1})) << "its own";
+  show_nothing(one);
+  EXPECT_FALSE(other.find(0, kFile, {&kAll, 1}));
+}
+
+TEST_F(NodeTables, AQuestionIsAnsweredByItsProcess) {
+  NodeTable one(path_);
+  NodeTable other(path_);
+  constexpr int kQuestions = 1000;
+  std::atomic<int> written = 0;
+  std::thread answering([&one, &written] {
+    while (written < kQuestions) {
+      one.wait_for_questions();
+      ++written;
+      show_nothing(one);
+      one.answer();
+    }
+  });
+  for (int i = 0; i < kQuestions; ++i) {
+    show(one, {0, 10, 0, 1});
+    const auto slot = other.find(0, kFile, {&kAll, 1});
+    ASSERT_TRUE(slot);
+    other.ask(*slot);
+    ASSERT_EQ(written, i + 1);
+    ASSERT_FALSE(other.find(0, kFile, {&kAll, 1}));
+  }
+  answering.join();
+}
+
+// A reader sees one or the other of two patterns, never parts of both: those would touch `between`.
+TEST_F(NodeTables, AChangeIsSeenWholeOrNotAtAll) {
+  NodeTable one(path_);
+  NodeTable other(path_);
+  const BytePattern between{500, 100, 0, 1};
+  show(one, {0, 100, 0, 1});
+  std::atomic<bool> ends = false;
+  std::thread changing([&] {
+    for (uint64_t i = 0; i < 200'000; ++i)
+      show(one, i % 2 == 0 ? BytePattern{1000, 5000, 0, 1} : BytePattern{0, 100, 0, 1});
+    ends = true;
+  });
+  int looks = 0;
+  for (; !ends; ++looks) EXPECT_FALSE(other.find(0, kFile, {&between, 1}));
+  changing.join();
+  EXPECT_GT(looks, 0);
+}
+
+TEST_F(NodeTables, AProcessThatDiesLeavesNothing) {
+  NodeTable other(path_);
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    NodeTable own(path_);
+    show(own, {0, 10, 0, 1});
+    own.begin_change();  // and dies in the midst of a change
+    (void)!::write(pipe[1], "x", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char told = 0;
+  ASSERT_EQ(::read(pipe[0], &told, 1), 1);
+  const auto slot = other.find(0, kFile, {&kAll, 1});
+  ASSERT_TRUE(slot);
+  ::kill(child, SIGKILL);
+  other.ask(*slot);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(other.find(0, kFile, {&kAll, 1}));
+  NodeTable next(path_);
+  EXPECT_FALSE(other.find(0, kFile, {&kAll, 1})) << "the next process takes the slot, empty";
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+TEST_F(NodeTables, OneThatOthersMayReadIsRefused) {
+  std::fclose(std::fopen(path_.c_str(), "w"));
+  ::chmod(path_.c_str(), 0644);
+  NodeTable one(path_);
+  NodeTable other(path_);
+  EXPECT_NE(one.number(), other.number()) << "each is alone";
+  show(one, {0, 10, 0, 1});
+  EXPECT_FALSE(other.find(0, kFile, {&kAll, 1}));
+}
+
+TEST_F(NodeTables, BeyondTheLastSlotAProcessIsAlone) {
+  std::vector<std::unique_ptr<NodeTable>> tables;
+  for (uint32_t i = 0; i < NodeTable::kSlots; ++i) tables.push_back(std::make_unique<NodeTable>(path_));
+  EXPECT_EQ(tables.front()->number(), tables.back()->number());
+  NodeTable one_more(path_);
+  EXPECT_NE(one_more.number(), tables.front()->number());
+  show(*tables.back(), {0, 10, 0, 1});
+  ASSERT_TRUE(tables.front()->find(0, kFile, {&kAll, 1}));
+  EXPECT_EQ(*tables.front()->find(0, kFile, {&kAll, 1}), NodeTable::kSlots - 1);
+}
+
+}  // namespace
