@@ -90,6 +90,8 @@ Options parse_options(int argc, char** argv) {
         for (const std::string& text : texts) add_hint(options, text);
       },
       "KEY=VALUE for MPI_File_open; repeat it for several");
+  app.add_option("--opens", options.opens, "first opens, writes and closes so many files of 1 KiB of each rank")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--sync", options.sync, "the data are on the device before the time ends");
   app.add_flag("--read", options.read, "then read everything from the device by read_all, and compare it");
   if (!parse(app, argc, argv)) return options;

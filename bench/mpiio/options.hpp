@@ -41,6 +41,7 @@ struct Options {
   bool compute_auto = false;  // as long as a synchronous write takes
   std::string kernel = "busy";
   std::vector<std::pair<std::string, std::string>> hints;
+  int opens = 0;  // small files that are opened, written and closed first
   bool sync = false;
   bool read = false;   // read what was written, from the device
   bool asked = false;  // there is something to run: no --help

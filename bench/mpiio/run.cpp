@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "bench/mpiio/computing.hpp"
 #include "bench/mpiio/data.hpp"
@@ -50,7 +51,7 @@ double time_copy(uint64_t bytes) {
 // An open file, which it closes.
 class File {
  public:
-  File(const Options& options, const std::string& path) : path_(path), sync_(options.sync) {
+  File(const Options& options, const std::string& path, bool sync) : path_(path), sync_(sync) {
     MPI_Info hints = MPI_INFO_NULL;
     MPI_Info_create(&hints);
     for (const auto& [key, value] : options.hints) MPI_Info_set(hints, key.c_str(), value.c_str());
@@ -114,7 +115,7 @@ void set_view(MPI_File file, const Access& access) {
 double read(const Options& options, const Access& access, Data& data, int rank) {
   if (rank == 0) drop_from_cache(options.file);
   MPI_Barrier(MPI_COMM_WORLD);
-  File file(options, options.file);
+  File file(options, options.file, options.sync);
   set_view(file.get(), access);
   Reader reader(file.get(), access, options.call);
   std::vector<char> memory(access.memory_bytes);
@@ -132,12 +133,34 @@ double read(const Options& options, const Access& access, Data& data, int rank) 
   return seconds;
 }
 
+// Returns the median time to open and close a small file.
+double time_opens(const Options& options, int rank) {
+  constexpr int kBytes = 1024;
+  const std::vector<char> bytes(kBytes, 'x');
+  std::vector<double> times;
+  for (int i = 0; i < options.opens; ++i) {
+    const std::string path = options.file + "." + std::to_string(i);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double& seconds = times.emplace_back(0.0);
+    std::optional<File> file;
+    timed(seconds, [&] { file.emplace(options, path, false); });
+    check(MPI_File_write_at_all(file->get(), MPI_Offset{kBytes} * rank, bytes.data(), kBytes, MPI_BYTE,
+                                MPI_STATUS_IGNORE),
+          "MPI_File_write_at_all");
+    timed(seconds, [&] { file->finish(rank); });
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) ::unlink(path.c_str());
+  }
+  std::sort(times.begin(), times.end());
+  return times.empty() ? 0 : times[times.size() / 2];
+}
+
 Times write(const Options& options, const std::string& path, const Access& access, Data& data, Computing& computing,
             int rank) {
   Times times;
   MPI_Barrier(MPI_COMM_WORLD);
   const double opening = now();
-  File file(options, path);
+  File file(options, path, options.sync);
   if (has_holes(access)) file.reserve(access.region * static_cast<uint64_t>(options.iterations));
   times.opening = now() - opening;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -199,6 +222,7 @@ std::string run(const Options& options) {
   const Access access = make_access(options.shape, {static_cast<uint64_t>(rank), static_cast<uint64_t>(ranks)});
   Data data(access);
   const double copy = time_copy(access.bytes());
+  const double opens = time_opens(options, rank);
   Computing computing(options.kernel);
   computing.calibrate(options.compute_auto ? synchronous_write(options, access, data, rank) : options.compute);
   double alone = 0;
@@ -219,6 +243,7 @@ std::string run(const Options& options) {
                   {"pieces", sum_of(access.pieces.size())},
                   {"seconds_copy", largest(copy)},
                   {"seconds_computing_alone", largest(alone)},
+                  {"seconds_open_close", largest(opens)},
                   {"seconds_opening", largest(times.opening)},
                   {"seconds_view", largest(times.view)},
                   {"seconds_writing", largest_each(times.writing)},

@@ -40,6 +40,7 @@ computing = 0.125 * iterations if float(option("--compute")) else 0.0
 print(json.dumps({{"mpiio_run": 1, "pattern": option("--pattern"), "call": option("--call"), "library": "made\\tup",
                   "ranks": 2, "iterations": iterations, "bytes": 4, "region_bytes": 4, "pieces": 1,
                   "seconds_copy": 0.001, "seconds_computing_alone": computing, "seconds_computing": computing,
+                  "seconds_open_close": seconds / 1000 if int(option("--opens")) else 0,
                   "seconds_opening": 0.1, "seconds_view": 0.2 if mood == "slow" else 0.01,
                   "seconds_writing": [0.002] * iterations, "seconds_finishing": 0.1,
                   "seconds_reading": seconds if "--read" in words else 0,
@@ -94,7 +95,8 @@ def test_ways():
 def a_run(seconds, **more):
     return {"seconds_total": seconds, "seconds_copy": 0.25, "seconds_writing": [9.0, 0.5, 0.25], "iterations": 3,
             "bytes": 1, "seconds_computing": 2.2, "seconds_computing_alone": 2.0, "seconds_view": 0.05,
-            "pieces": 1000, "wrong_words": 0, "seconds_reading": seconds / 2, **more}
+            "pieces": 1000, "wrong_words": 0, "seconds_reading": seconds / 2, "seconds_open_close": seconds / 100,
+            **more}
 
 
 def test_bars():
@@ -108,6 +110,8 @@ def test_bars():
     auto = "tailrace over MPICH, core, auto"
     for name, median, limit, met in (
             (f"contiguous: time / Open MPI, {auto}", 1.05, 1 / 0.94, True),
+            (f"contiguous: time to open and close a small file / the MPI alone, {auto}", 2.1 * (1 / 5 + 1 / 4) / 2,
+             1.3, True),
             ("bt: time / Open MPI, tailrace over MPICH, core, static", 2.0, None, None),
             (f"bt: time / Open MPI, {auto}", 1.05, 1.1, True),
             (f"bt: time to read / Open MPI, {auto}", 1.05, 1.1, True),

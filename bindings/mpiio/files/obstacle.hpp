@@ -9,7 +9,7 @@ namespace tailrace::mpiio {
 enum class Obstacle : uint32_t {
   none,
   settings,  // they are wrong, which is told elsewhere
-  hdf5,      // of the file
+  hdf5,      // of the file; so are the next ones
   sequential,
   kind,
   not_regular,

@@ -1,12 +1,9 @@
 #include "mpiio/files/open_file.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -25,21 +22,6 @@ using collective::Algorithm;
 namespace {
 
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
-
-// Returns a number that only processes of this node have: of the running kernel, whose page cache they share.
-uint64_t node_number() {
-  static const uint64_t number = [] {
-    std::ifstream boot("/proc/sys/kernel/random/boot_id");
-    std::string text;
-    if (!std::getline(boot, text)) {
-      char host[256] = "";
-      ::gethostname(host, sizeof host - 1);
-      text = host;
-    }
-    return static_cast<uint64_t>(std::hash<std::string>()(text));
-  }();
-  return number;
-}
 
 Obstacle obstacle_of(const char* representation, const FlatType* etype, const FlatType* filetype) {
   if (std::strcmp(representation, "native") != 0) return Obstacle::representation;
@@ -68,7 +50,7 @@ void OpenFile::open(Obstacle mine, MPI_Offset position) {
   if (opens && !own_.has_twin()) mine = Obstacle::renamed;
   known_view_ = mine == Obstacle::none;
   position_ = position;
-  openings_.assign(static_cast<size_t>(group_->size()), Opening{mine, node_number(), all_.choices});
+  openings_.assign(static_cast<size_t>(group_->size()), Opening{mine, Pending::instance().node(), all_.choices});
   group_->begin_gather(openings_, &gathering_);
   if (exchanges_in_background()) agree();
 }

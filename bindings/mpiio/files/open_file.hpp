@@ -140,6 +140,7 @@ class OpenFile {
 
   template <class Told>
   bool tell_obstacles(const std::vector<Told>& all) const;
+  bool open_here();
   void leave_to_mpi();
   void choose_aggregation();
   collective::Contribution two_copies() const;

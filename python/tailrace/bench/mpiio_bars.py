@@ -15,6 +15,7 @@ Time = Callable[[Report], float]
 
 _BANDWIDTH = 0.94  # of the better MPI's, for one piece a rank
 _SLOWER = 1.1  # most time of `auto`, by the better MPI's
+_OPEN_CLOSE = 1.3  # most time to open and close a file, by that of the same MPI
 _NOT_HIDDEN = 0.1
 _SLOWED = 0.03
 _COPIES = 1.3
@@ -40,7 +41,7 @@ def by_better(runs: Runs, time: Time = patterns.total) -> dict[Way, list[float]]
 def of_pattern(name: str, runs: Runs) -> list[Bar]:
     """Returns the bars of a pattern from its runs without computing."""
     found = _extents(runs) if name == "extents" else [] if name == "computing" else _times(name, runs)
-    return found + _reading(name, runs) + _wrong(name, runs)
+    return found + _opens(name, runs) + _reading(name, runs) + _wrong(name, runs)
 
 
 def of_computing(blocking: Runs, beside: Runs, nonblocking: Runs) -> list[Bar]:
@@ -72,6 +73,19 @@ def _times(name: str, runs: Runs) -> list[Bar]:
             continue
         limit = 1 / _BANDWIDTH if name == "contiguous" else _SLOWER if way.collective == AUTO else None
         found.append(Bar(f"{name}: time / {best.title}, {way.title}", "×", values, limit))
+    return found
+
+
+def _opens(name: str, runs: Runs) -> list[Bar]:
+    if not all(patterns.open_close(run) for of in runs.values() for run in of):
+        return []
+    found = []
+    for way, of in runs.items():
+        alone = runs.get(Way(way.mpi), [])
+        if way.place and alone:
+            values = ratios([patterns.open_close(run) for run in of], [patterns.open_close(run) for run in alone])
+            found.append(Bar(f"{name}: time to open and close a small file / the MPI alone, {way.title}", "×", values,
+                             _OPEN_CLOSE))
     return found
 
 

@@ -21,6 +21,7 @@ OF_ONE_PIECE = ("contiguous", "computing", "extents")
 BLOCKING, NONBLOCKING = "write_all", "iwrite_all"
 _ELEMENT = {"tile": 16, "extents": 16}  # bytes
 _COMPUTING_ITERATIONS = 2  # times as many, since the last write is never hidden
+_OPENS = {"contiguous": 25}  # small files, to measure what it takes to open and close one
 _EXTENTS_ITERATIONS = 2  # most; where each extent is a transfer of its own, they take long
 
 
@@ -39,7 +40,8 @@ def arguments(name: str, shape: Shape) -> list[str]:
     iterations = {"computing": _COMPUTING_ITERATIONS * shape.iterations,
                   "extents": min(_EXTENTS_ITERATIONS, shape.iterations)}.get(name, shape.iterations)
     words = ["--pattern", "contiguous" if name == "computing" else name, "--bytes", shape.bytes, "--piece",
-             _ELEMENT.get(name, shape.piece), "--extents", shape.extents, "--iterations", iterations]
+             _ELEMENT.get(name, shape.piece), "--extents", shape.extents, "--iterations", iterations,
+             "--opens", _OPENS.get(name, 0)]
     return list(map(str, words))
 
 
@@ -95,3 +97,8 @@ def hidden(run: Report, synchronous: Report) -> float:
 def extent_seconds(run: Report) -> float:
     """Returns the seconds for an extent in the call, beside the copying."""
     return (waiting(run) - float(run["seconds_copy"])) / int(run["pieces"])
+
+
+def open_close(run: Report) -> float:
+    """Returns the seconds to open and close a small file; 0 if that was not measured."""
+    return float(run["seconds_open_close"])
