@@ -213,7 +213,8 @@ RECIPES = {
     "layer": Recipe(PITZ_DAILY, ("applyBoundaryLayer -ybl 0.001", "simpleFoam", "postProcess -func yPlus"),
                     control=(("endTime", "2"), ("writeInterval", "1"))),
     "channel": Recipe("incompressible/pimpleFoam/LES/channel395", ("postChannel",), control=(("endTime", "0"),)),
-    "molecules": Recipe("discreteMethods/molecularDynamics/mdEquilibrationFoam/periodicCubeArgon", ("mdInitialise",)),
+    "molecules": Recipe("discreteMethods/molecularDynamics/mdEquilibrationFoam/periodicCubeArgon", ("mdInitialise",),
+                        free=r"-?[0-9][0-9.e+-]*"),  # velocities by the clock
     "particles": Recipe("discreteMethods/dsmcFoam/freeSpacePeriodic", ("dsmcInitialise", "dsmcFoam"),
                         control=(("endTime", "2e-6"), ("writeInterval", "1e-6"))),
     "parcels": Recipe("lagrangian/reactingParcelFoam/parcelInBox", ("reactingParcelFoam", "particleTracks"),
