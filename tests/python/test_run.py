@@ -59,6 +59,12 @@ def test_detaching_keeps_other_preloaded_libraries(monkeypatch, tmp_path):
     added = run_command.variables(None, None, None, {"LD_PRELOAD": "/my/library.so"}, close="detach")
     assert added["LD_PRELOAD"] == f"{run_command.NAMES} /my/library.so"
     assert "LD_PRELOAD" not in run_command.variables(None, None, None, {"LD_PRELOAD": "/my/library.so"}, close="wait")
+    odd = tmp_path / "with a blank"
+    odd.mkdir()
+    (odd / "names.so").touch()
+    monkeypatch.setattr(run_command, "NAMES", odd / "names.so")
+    added = run_command.variables(None, None, None, {}, close="detach")
+    assert (added["LD_PRELOAD"], added["LD_LIBRARY_PATH"]) == ("names.so", str(odd))
     monkeypatch.setattr(run_command, "NAMES", tmp_path / "none.so")
     with pytest.raises(ValueError, match="found no .*none.so: the package is not whole"):
         run_command.variables(None, None, None, {}, close="detach")

@@ -172,7 +172,7 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
     if close == "detach":
         if not NAMES.is_file():
             raise ValueError(f"found no {NAMES}: the package is not whole")
-        added["LD_PRELOAD"] = f"{NAMES} {environment.get('LD_PRELOAD', '')}".strip()
+        added |= _programs.preload(NAMES, environment)
     return added
 
 
