@@ -13,7 +13,7 @@ Result<Opened> ModelledStorage::open(const std::string& path, OpenMode mode, uin
   Result<Opened> opened = ForwardingFileSystem::open(path, mode, device);
   if (!opened.ok()) return opened;
   const Result<NameFacts> facts = stat(path);
-  numbers_[opened.value().file] = facts.ok() ? facts.value().number : 0;
+  numbers_[opened.value().file] = facts.ok() ? facts.value().identity.number : 0;
   opened.value().stripes = servers_->stripes();
   return opened;
 }
