@@ -95,7 +95,9 @@ void put_file_block(Attached& at, const Descriptor& verb) {
   if (verb.verb == Verb::file_open || verb.verb == Verb::file_remove) {
     const std::string path = one_in(16) ? "../escaped.raw" : "hostile" + std::to_string(below(3)) + ".raw";
     const uint32_t mode = kFileWrite | (one_in(4) ? kFileTruncate : 0) | (one_in(4) ? kFilePublish : 0);
-    const FileOpening opening{kFileWireVersion, mode, static_cast<uint32_t>(path.size())};
+    FileOpening opening;
+    opening.mode = mode;
+    opening.length = static_cast<uint32_t>(path.size());
     std::memcpy(block, &opening, sizeof opening);
     std::memcpy(block + sizeof opening, path.data(), path.size());
     return;

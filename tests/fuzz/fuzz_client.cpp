@@ -128,7 +128,9 @@ class Node final : public ClientRings::Host {
     if (verb.verb == Verb::file_open || verb.verb == Verb::file_remove) {
       const char* const paths[] = {"a", "b/../c", "/d", "a/./b"};
       const std::string path = paths[from[4] % 4];
-      const FileOpening opening{kFileWireVersion, from[5] % 32u, static_cast<uint32_t>(path.size() + from[5] / 250)};
+      FileOpening opening;
+      opening.mode = from[5] % 32u;
+      opening.length = static_cast<uint32_t>(path.size() + from[5] / 250);
       std::memcpy(block, &opening, sizeof opening);
       std::memcpy(block + sizeof opening, path.data(), path.size());
       return;
