@@ -1,10 +1,14 @@
 // Patterns of bytes, compared with sets of bytes; and the table in which the processes of a node show what they have
 // on their way.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 #include <thread>
@@ -205,6 +209,35 @@ TEST_F(NodeTables, OneThatOthersMayReadIsRefused) {
   EXPECT_NE(one.number(), other.number()) << "each is alone";
   show(one, {0, 10, 0, 1});
   EXPECT_FALSE(other.find(0, kFile, {&kAll, 1}));
+}
+
+// Another user could make the file first, and hold its lock.
+TEST_F(NodeTables, OneThatIsRefusedIsNotWaitedFor) {
+  const int other = ::open(path_.c_str(), O_RDWR | O_CREAT, 0666);
+  ::fchmod(other, 0666);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  ASSERT_EQ(::fcntl(other, F_OFD_SETLK, &lock), 0) << "all bytes";
+  NodeTable one(path_);
+  EXPECT_FALSE(one.find(0, kFile, {&kAll, 1}));
+  ::close(other);
+}
+
+TEST_F(NodeTables, GarbageIsRefused) {
+  { const NodeTable made(path_); }
+  const auto size = static_cast<size_t>(std::filesystem::file_size(path_));
+  std::ofstream(path_, std::ios::binary) << std::string(size, '\xff');
+  NodeTable one(path_);
+  NodeTable other(path_);
+  EXPECT_NE(one.number(), other.number()) << "each is alone";
+  EXPECT_FALSE(one.find(0, kFile, {&kAll, 1}));
+}
+
+TEST_F(NodeTables, ItsMemoryIsTakenWhenItIsMade) {
+  { const NodeTable made(path_); }
+  struct stat found {};
+  ASSERT_EQ(::stat(path_.c_str(), &found), 0);
+  EXPECT_GE(found.st_blocks * 512, found.st_size);
 }
 
 TEST_F(NodeTables, BeyondTheLastSlotAProcessIsAlone) {

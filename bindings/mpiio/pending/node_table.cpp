@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <new>
@@ -19,8 +20,11 @@
 namespace tailrace::mpiio {
 namespace {
 
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr timespec kAnswerWithin{0, 20'000'000};  // then the asker looks whether the process still lives
+constexpr int kLong = 500;                        // such times, after which the asker says for whom it waits
+constexpr int kMakerTries = 1000;                 // of a millisecond each, to wait for whoever makes the table
+constexpr uint64_t kMagic = 0x7461696c72616365;   // at the beginning of a table
 
 // The bytes of the file that are locked: one while the table is being made, and one for each slot. They lie behind
 // the table.
@@ -65,6 +69,7 @@ struct NodeTable::Entry {
 };
 
 struct alignas(64) NodeTable::Slot {
+  std::atomic<uint32_t> process;   // its id, for messages
   std::atomic<uint32_t> version;   // odd while the slot is being changed
   std::atomic<uint32_t> used;      // entries
   std::atomic<uint32_t> asked;     // questions; a futex
@@ -73,7 +78,8 @@ struct alignas(64) NodeTable::Slot {
 };
 
 struct alignas(64) NodeTable::Table {
-  uint64_t number;             // constant after the table was made
+  uint64_t magic;              // constant after the table was made …
+  uint64_t number;             // … as this is
   std::atomic<uint32_t> high;  // slots that have ever been taken
   Slot slots[kSlots];
 };
@@ -115,19 +121,28 @@ bool NodeTable::map(int descriptor) {
   return true;
 }
 
-// Makes the table if the file is new. Returns false if the file is another user's, or open to others.
+// Makes the table if the file is new. Returns false if the file is another user's, open to others, no table, or if
+// its memory cannot be had: a page that is missing when it is written to would end the program.
 bool NodeTable::prepare(int descriptor) {
-  struct flock maker = byte_at(kMakerLock, F_WRLCK);
-  while (::fcntl(descriptor, F_OFD_SETLKW, &maker) != 0) {
-    if (errno != EINTR) return false;
-  }
   struct stat found {};
-  bool good = ::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == ::geteuid() &&
-              (found.st_mode & 077) == 0;
-  if (good && static_cast<uint64_t>(found.st_size) != sizeof(Table)) {
-    const uint64_t number = random_number();
-    good = found.st_size == 0 && ::pwrite(descriptor, &number, sizeof number, 0) == sizeof number &&
-           ::ftruncate(descriptor, sizeof(Table)) == 0;
+  if (::fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode) || found.st_uid != ::geteuid() ||
+      (found.st_mode & 077) != 0) {
+    return false;
+  }
+  struct flock maker = byte_at(kMakerLock, F_WRLCK);
+  for (int tries = 0; ::fcntl(descriptor, F_OFD_SETLK, &maker) != 0; ++tries) {
+    if (tries == kMakerTries) return false;
+    ::usleep(1000);
+  }
+  uint64_t begin[2] = {kMagic, random_number()};
+  bool good = ::fstat(descriptor, &found) == 0;
+  if (good && found.st_size == 0) {
+    good = ::posix_fallocate(descriptor, 0, sizeof(Table)) == 0 &&
+           ::pwrite(descriptor, begin, sizeof begin, 0) == sizeof begin;
+    if (!good) (void)!::ftruncate(descriptor, 0);
+  } else if (good) {
+    good = static_cast<uint64_t>(found.st_size) == sizeof(Table) &&
+           ::pread(descriptor, begin, sizeof begin, 0) == sizeof begin && begin[0] == kMagic;
   }
   maker.l_type = F_UNLCK;
   ::fcntl(descriptor, F_OFD_SETLK, &maker);
@@ -140,6 +155,7 @@ void NodeTable::take_slot() {
     struct flock lock = byte_at(lock_of(slot), F_WRLCK);
     if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) continue;
     own_ = &table_->slots[slot];
+    own_->process.store(static_cast<uint32_t>(::getpid()), std::memory_order_relaxed);
     own_->version.store(own_->version.load(std::memory_order_relaxed) & ~1u, std::memory_order_relaxed);
     begin_change();
     set_count(0);
@@ -190,12 +206,13 @@ std::optional<uint32_t> NodeTable::find(uint32_t from, const FileKey& file,
 }
 
 // Reads until no change has come between. A process that has died in the midst of a change has nothing on its way
-// any more: the caller finds out that its slot is not held.
+// any more.
 bool NodeTable::has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes) const {
   constexpr int kTries = 1000;
   for (int tries = 0; tries < kTries; ++tries) {
     const uint32_t version = slot.version.load(std::memory_order_acquire);
     if (version % 2 != 0) {
+      if (!is_held(static_cast<uint32_t>(&slot - table_->slots))) return false;
       ::usleep(1);
       continue;
     }
@@ -224,13 +241,18 @@ bool NodeTable::is_held(uint32_t slot) const {
   return ::fcntl(descriptor_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
+// A process that is stopped does not answer: its bytes are not written before it continues.
 void NodeTable::ask(uint32_t slot) const {
   Slot& other = table_->slots[slot];
   const uint32_t question = other.asked.fetch_add(1, std::memory_order_release) + 1;
   wake_all(other.asked);
-  for (;;) {
+  for (int times = 0;; ++times) {
     const uint32_t answered = other.answered.load(std::memory_order_acquire);
     if (static_cast<int32_t>(answered - question) >= 0 || !is_held(slot)) return;
+    if (times == kLong) {
+      std::fprintf(stderr, "tailrace: process %d waits for process %u, which has bytes of a file on their way\n",
+                   ::getpid(), other.process.load(std::memory_order_relaxed));
+    }
     wait_while(other.answered, answered, &kAnswerWithin);
   }
 }
