@@ -33,6 +33,8 @@ class RuntimeDirectory:
         for server in self.servers():
             os.kill(server, signal.SIGKILL)
         shutil.rmtree(self._directory, ignore_errors=True)
+        for table in self._directory.parent.glob(f"{self._directory.name}.pending-*"):  # of MPI-IO, beside it
+            table.unlink(missing_ok=True)
 
     @property
     def environment(self) -> dict[str, str]:
