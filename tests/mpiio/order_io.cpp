@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kChunk = 9'973;  // bytes; no multiple of a page
 constexpr int kChunks = 48;
-constexpr int kSpread = 24;  // chunks of a strided write
+constexpr int kSpread = 24;     // chunks of a strided write
+constexpr int kPieces = 3'000;  // writes of a few bytes, more than a process remembers one by one
 constexpr int kPhases = 40;
 
 void must(int error, const char* call) {
@@ -57,6 +58,8 @@ class Program {
       } else if (what == 3) {
         change_name();
       } else if (what == 4) {
+        write_pieces();
+      } else if (what == 5) {
         read(below(4), below(kChunks) * kChunk, kChunks * kChunk);  // beyond its end
       } else {
         use_chunks();
@@ -107,22 +110,39 @@ class Program {
   void write_strided() {
     const int first = kChunk * kSpread * below(2);
     const int block = 1 + below(kChunk - 1);
+    write_by_view(first + rank_ * block, block, kSpread / 4);
+    expect(first, kSpread / 4 * ranks_ * block);
+  }
+
+  // Each process writes many pieces between those of the others, in one call; then it writes the pieces of another
+  // one, in a call for each.
+  void write_pieces() {
+    const int length = 1 + below(8);
+    const int first = below(2) * kChunk;
+    const auto place = [&](int piece, int of) { return first + (piece * ranks_ + of % ranks_) * length; };
+    write_by_view(place(0, rank_), length, kPieces);
+    communicate();
+    ++phase_;
+    const int shift = below(ranks_);
+    for (int piece = 0; piece < kPieces; ++piece) write(0, place(piece, rank_ + shift), length);
+    expect(first, kPieces * ranks_ * length);
+  }
+
+  // Writes every so-and-so-many-th block, in one call.
+  void write_by_view(int begin, int block, int blocks) {
     MPI_Datatype type;
-    MPI_Type_vector(kSpread / 4, block, block * ranks_, MPI_BYTE, &type);
+    MPI_Type_vector(blocks, block, block * ranks_, MPI_BYTE, &type);
     MPI_Type_commit(&type);
-    must(MPI_File_set_view(files_[2], first + rank_ * block, MPI_BYTE, type, const_cast<char*>("native"),
-                           MPI_INFO_NULL),
-         "set_view");
+    must(MPI_File_set_view(files_[2], begin, MPI_BYTE, type, const_cast<char*>("native"), MPI_INFO_NULL), "set_view");
     std::vector<unsigned char> bytes;
-    for (int piece = 0; piece < kSpread / 4; ++piece) {
-      const int begin = first + (piece * ranks_ + rank_) * block;
-      for (int i = 0; i < block; ++i) bytes.push_back(value(phase_, begin + i));
+    for (int piece = 0; piece < blocks; ++piece) {
+      const int at = begin + piece * ranks_ * block;
+      for (int i = 0; i < block; ++i) bytes.push_back(value(phase_, at + i));
     }
     must(MPI_File_write_at(files_[2], 0, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, MPI_STATUS_IGNORE),
          "strided write");
     must(MPI_File_set_view(files_[2], 0, MPI_BYTE, MPI_BYTE, const_cast<char*>("native"), MPI_INFO_NULL), "set_view");
     MPI_Type_free(&type);
-    expect(first, kSpread / 4 * ranks_ * block);
   }
 
   void write(int handle, int begin, int length) {

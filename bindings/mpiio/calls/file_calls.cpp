@@ -93,7 +93,8 @@ int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_
   meet(comm);
   if ((mode & MPI_MODE_APPEND) != 0) tailrace::mpiio::write_what_appends_follow(comm, name);
   const int error = TAILRACE_REAL(MPI_File_open)(comm, name, mode, info, file);
-  if (error == MPI_SUCCESS) {
+  // A handler of MPI_FILE_NULL may have made a failure a success: there is no file then.
+  if (error == MPI_SUCCESS && *file != MPI_FILE_NULL) {
     note_file(*file, comm);
     tailrace::mpiio::remember(comm, name, mode, info, *file);
   }

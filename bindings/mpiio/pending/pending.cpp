@@ -125,6 +125,7 @@ void Pending::look() {
 }
 
 void Pending::forget_up_to(uint64_t number) {
+  written_ = std::max(written_, number);
   if (std::erase_if(entries_, [number](const Entry& entry) { return entry.number <= number; }) > 0) show(0);
 }
 
@@ -201,13 +202,12 @@ void Pending::answer_others() {
   }
 }
 
-// Returns true if the hand-overs up to this number are written.
+// Returns true if the hand-overs up to this number are written. (The entries do not show it: an entry that later
+// hand-overs were joined to has the number of the last one.)
 bool Pending::has_written(uint64_t number) {
   const std::lock_guard lock(mutex_);
   look();
-  if (std::none_of(entries_.begin(), entries_.end(), [=](const Entry& entry) { return entry.number <= number; })) {
-    return true;
-  }
+  if (written_ >= number || entries_.empty()) return true;
   set_mark();
   return false;
 }

@@ -87,6 +87,7 @@ class Pending {
   NodeTable table_;
   std::vector<Entry> entries_;       // as in the own slot of the table
   uint64_t number_ = 0;              // of the latest hand-over
+  uint64_t written_ = 0;             // the hand-overs up to this number are known to be written
   std::set<uint64_t> handing_over_;  // numbers of those that have not ended
   std::optional<Mark> mark_;
   bool answers_ = false;  // the thread has started
