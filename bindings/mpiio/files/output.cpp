@@ -33,8 +33,12 @@ int write_at(int descriptor, const tailrace_extent& extent, const std::byte* fro
 
 }  // namespace
 
+// Waits until the server has closed the file, too. The program may remove the file next: the space of a large one is
+// freed, which takes long, by whoever has it open last.
 Output::~Output() {
-  if (raw_.has_value()) carrier().close(*raw_);
+  if (!raw_.has_value()) return;
+  carrier().close(*raw_);
+  (void)Pending::instance().flush();  // failures belong to the file
 }
 
 bool Output::has_its_name() const {
