@@ -29,7 +29,8 @@ Result<EpollSet> EpollSet::create() {
 Status EpollSet::add(int fd, uint64_t tag, Trigger trigger) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
-  if (trigger == Trigger::edge) event.events |= EPOLLET;
+  if (trigger != Trigger::level) event.events |= EPOLLET;
+  if (trigger == Trigger::edge_both) event.events |= EPOLLOUT;
   event.data.u64 = tag;
   if (epoll_ctl(set_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
   return Status::of_errno("wait for", fmt::format("descriptor {}", fd), errno);

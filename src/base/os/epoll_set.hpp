@@ -18,7 +18,7 @@ namespace tailrace::impl {
 
 class EpollSet {
  public:
-  enum class Trigger { level, edge };
+  enum class Trigger { level, edge, edge_both };  // edge_both: also when `fd` can be written to
   static constexpr size_t kAtOnce = 64;  // reported by one wait; the next reports the others
 
   static Result<EpollSet> create();
@@ -32,6 +32,8 @@ class EpollSet {
   // Sleeps until there is something to report, or for `timeout` (none: no limit). The result is valid until the next
   // call.
   std::span<const uint64_t> wait(std::optional<Nanoseconds> timeout);
+  // Returns the descriptor of the set, which can be read when there is something to report.
+  int fd() const { return set_.get(); }
 
  private:
   explicit EpollSet(FileDescriptor set) : set_(std::move(set)) {}

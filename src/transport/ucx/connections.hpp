@@ -20,7 +20,7 @@
 #include "base/status.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/peer.hpp"
-#include "transport/ucx/socket_address.hpp"
+#include "base/os/socket_address.hpp"
 #include "transport/ucx/ucx_worker.hpp"
 
 namespace tailrace::impl {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/os/file_descriptor.hpp"
-#include "transport/ucx/socket_address.hpp"
+#include "base/os/socket_address.hpp"
 
 namespace tailrace::impl {
 

@@ -14,7 +14,7 @@
 
 #include "base/status.hpp"
 #include "transport/transport.hpp"
-#include "transport/ucx/socket_address.hpp"
+#include "base/os/socket_address.hpp"
 
 namespace tailrace::impl {
 

@@ -1,4 +1,4 @@
-#include "transport/ucx/socket_address.hpp"
+#include "base/os/socket_address.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

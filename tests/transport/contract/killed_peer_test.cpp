@@ -20,7 +20,7 @@ namespace {
 // The program transport_peer.
 class OtherProcess {
  public:
-  explicit OtherProcess(const std::string& transports) {
+  explicit OtherProcess(const std::string& transport) {
     std::array<int, 2> input{};
     std::array<int, 2> output{};
     EXPECT_EQ(::pipe2(input.data(), O_CLOEXEC), 0);
@@ -34,7 +34,7 @@ class OtherProcess {
     posix_spawn_file_actions_adddup2(&actions, its_input.get(), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, its_output.get(), STDOUT_FILENO);
     std::string program = TEST_PEER;
-    std::string argument = transports;
+    std::string argument = transport;
     std::array<char*, 3> arguments{program.data(), argument.data(), nullptr};
     EXPECT_EQ(::posix_spawn(&pid_, TEST_PEER, &actions, nullptr, arguments.data(), environ), 0);
     posix_spawn_file_actions_destroy(&actions);
@@ -59,12 +59,12 @@ class OtherProcess {
 
 class KilledPeer : public ::testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Transports, KilledPeer, ::testing::Values("", "tcp"),
-                         [](const auto& test) { return *test.param == '\0' ? "all" : test.param; });
+INSTANTIATE_TEST_SUITE_P(Transports, KilledPeer, ::testing::ValuesIn(kKilled),
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST_P(KilledPeer, IsLostAfterTheEndOfAllTransfers) {
   Doorbell doorbell;
-  Result<std::unique_ptr<UcxTransport>> made = UcxTransport::create(doorbell, {.transports = GetParam()});
+  Result<std::unique_ptr<Transport>> made = make_transport(GetParam(), doorbell);
   ASSERT_TRUE(made.ok()) << message_of(made.status());
   Transport& transport = *made.value();
   for (int round = 0; round < 5; ++round) {

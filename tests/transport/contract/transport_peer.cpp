@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "transport/ucx/ucx_transport.hpp"
+#include "transports.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -64,9 +64,9 @@ class TransportPeer {
   uint64_t last_ = 0;
 };
 
-int run(const std::string& transports) {
+int run(const std::string& transport) {
   Doorbell doorbell;
-  Result<std::unique_ptr<UcxTransport>> made = UcxTransport::create(doorbell, {.transports = transports});
+  Result<std::unique_ptr<Transport>> made = make_transport(transport, doorbell);
   if (!made.ok()) return 1;
   const Result<std::string> address = made.value()->listen("127.0.0.1:0");
   if (!address.ok()) return 1;

@@ -106,7 +106,8 @@ class TransportRig {
   }
   // Takes the next event of this kind, which must come.
   TransportEvent next(Side& side, Kind kind) {
-    EXPECT_TRUE(run_until([&] { return side.count(kind) > 0; })) << "no event of kind " << static_cast<int>(kind);
+    EXPECT_TRUE(run_until([&] { return side.count(kind) > 0; }))
+        << "no event of kind " << static_cast<int>(kind) << reported(listener) << reported(client);
     return side.take(kind).value_or(TransportEvent{});
   }
 
@@ -119,6 +120,13 @@ class TransportRig {
     at_client = client.transport->connect(address);
     EXPECT_EQ(next(client, Kind::connected).peer, at_client);
     at_listener = next(listener, Kind::accepted).peer;
+  }
+  static std::string reported(const Side& side) {
+    std::string text = ";";
+    for (const TransportEvent& event : side.events) {
+      text += " " + std::to_string(static_cast<int>(event.kind)) + ": " + message_of(event.status);
+    }
+    return text;
   }
   PeerId peer_of(const Side& side) const { return &side == &client ? at_client : at_listener; }
   Side& other(const Side& side) { return &side == &client ? listener : client; }

@@ -1,0 +1,4 @@
+// Strangers: connections of those who have no key.
+#include <gtest/gtest.h>
+
+#include "transport_rig.hpp"

@@ -1,0 +1,30 @@
+// The transports by name, for the tests in ../contract, which are the same for all: here the one over TCP.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "base/sync/doorbell.hpp"
+#include "transport/tcp/tcp_transport.hpp"
+#include "transport/transport.hpp"
+
+namespace tailrace::impl {
+
+inline constexpr std::array kTransports{"tcp"};
+inline constexpr std::array kKilled{"tcp"};  // those that are tried with a peer that is killed
+
+inline PreSharedKey test_key(unsigned char number = 1) {
+  PreSharedKey key;
+  key.identity = "0123-4567-89ab-cd0" + std::to_string(number);
+  key.secret.fill(number);
+  return key;
+}
+
+inline Result<std::unique_ptr<Transport>> make_transport(const std::string&, Doorbell& doorbell) {
+  Result<std::unique_ptr<TcpTransport>> made = TcpTransport::create(doorbell, {.keys = {test_key()}});
+  if (!made.ok()) return made.status();
+  return std::unique_ptr<Transport>(std::move(made).value());
+}
+
+}  // namespace tailrace::impl
