@@ -25,7 +25,7 @@ message(STATUS "  codecs: ${codecs}")
 if(without)
   message(STATUS "  left to HDF5 in unchanged programs: ${without} (not found, or not in TAILRACE_CODECS)")
 endif()
-_tailrace_line("forwarding between nodes" "TARGET;tailrace_ucx" "UCX ${ucx_VERSION}"
+_tailrace_line("forwarding over fabrics" "TARGET;tailrace_ucx" "UCX ${ucx_VERSION}"
                "there is no UCX, or TAILRACE_UCX is off")
 _tailrace_line("MPI-IO" TAILRACE_MPIS "${mpis}" "there is no MPI")
 _tailrace_line("OpenFOAM's file handler" "TARGET;tailrace_foam" "${TAILRACE_OPENFOAM_LIBRARY}"

@@ -27,12 +27,6 @@
 
 namespace tailrace::impl {
 
-inline ForwardKey key_of(unsigned char first) {
-  ForwardKey key;
-  for (size_t i = 0; i < key.secret.bytes.size(); ++i) key.secret.bytes[i] = static_cast<unsigned char>(first + i);
-  return key;
-}
-
 // A log that keeps its messages.
 class KeptLog final : public Log {
  public:
@@ -50,7 +44,7 @@ class KeptLog final : public Log {
 // A forwarder with all its parts, at the address `host`.
 class ForwarderNode {
  public:
-  ForwarderNode(SimNetwork& network, const Clock& clock, std::string name, const ForwardKey& key,
+  ForwarderNode(SimNetwork& network, const Clock& clock, std::string name,
                 Forwarder::Options options = {}, uint64_t memory = uint64_t{64} << 20,
                 EngineOptions engine_options = {})
       : host(std::move(name)),
@@ -58,7 +52,7 @@ class ForwarderNode {
         storage(doorbell),
         engine(storage, fifo, clock, engine_options),
         endpoint(network.endpoint(doorbell, host)),
-        links(*endpoint, clock, log, key, encode_terms(Forwarder::terms(options), host), link_options(options)),
+        links(*endpoint, clock, log, encode_terms(Forwarder::terms(options), host), link_options(options)),
         forwarder(links, engine, bytes, clock, log, options,
                   [](const Forwarder::View& view) { return std::to_string(view.clients.size()) + " clients"; }) {
     EXPECT_TRUE(links.listen(host).ok());
@@ -97,7 +91,7 @@ class ForwardRig {
   ForwarderNode& add_forwarder(const std::string& host, Forwarder::Options options = {},
                                uint64_t memory = uint64_t{64} << 20) {
     auto& node = forwarders[host];
-    node = std::make_unique<ForwarderNode>(network, clock, host, key, options, memory);
+    node = std::make_unique<ForwarderNode>(network, clock, host, options, memory);
     return *node;
   }
   // Ends a forwarder's process at once.
@@ -118,7 +112,8 @@ class ForwardRig {
     std::unique_ptr<Storage> local;
     if (on_loss == RemoteFiles::OnLoss::direct) local = std::make_unique<PlainStorage>(doorbell);
     auto endpoint = network.endpoint(doorbell, host, [this](Nanoseconds limit) { turn(limit); });
-    return RemoteStorage::create(std::move(endpoint), std::move(local), client_key, clock, doorbell, log, options);
+    endpoint->use_key(client_key);
+    return RemoteStorage::create(std::move(endpoint), std::move(local), clock, doorbell, log, options);
   }
 
   // Lets all forwarders work, and advances the clock to the next event, by `limit` at most.
@@ -140,8 +135,7 @@ class ForwardRig {
 
   SimClock clock;
   SimNetwork network;
-  const ForwardKey key = key_of(1);
-  ForwardKey client_key = key_of(1);
+  int client_key = 0;  // that of forwarders is 0
   std::map<std::string, std::unique_ptr<ForwarderNode>> forwarders;  // by address
   std::function<void()> during_turn;
 };

@@ -20,7 +20,7 @@ seconds=${1:-10}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { say "fuzz: found '$seconds', expected a number of seconds" >&2; exit 2; }
 shift $(($# > 0))
 targets=("$@")
-[ $# -gt 0 ] || targets=(yaml unit object recovery directory client handshake seal esri cube_archive cube_anchor
+[ $# -gt 0 ] || targets=(yaml unit object recovery directory client frames esri cube_archive cube_anchor
   cubepl damaris results)
 for target in "${targets[@]}"; do
   [ -d "tests/fuzz/corpus/$target" ] || { say "fuzz: there is no target '$target' in tests/fuzz" >&2; exit 2; }

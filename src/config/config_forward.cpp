@@ -1,5 +1,7 @@
 #include "config/config_forward.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -44,6 +46,47 @@ std::vector<std::string> read_roots(const YamlValue& value) {
   return roots;
 }
 
+constexpr std::string_view key_rule = "the name of a key file (tailrace key new FILE)";
+
+std::vector<std::string> read_keys(const YamlValue& value) {
+  std::vector<std::string> keys;
+  if (value.is_scalar()) return {value.text(key_rule)};
+  for (const YamlValue& item : value.items("the name of a key file, or a list of them: the new key, and an old one")) {
+    keys.push_back(item.text(key_rule));
+  }
+  if (keys.empty()) value.wrong(key_rule);
+  return keys;
+}
+
+// The transport, and what protects it.
+void read_transport(const YamlValue& value, Config::Forward& forward) {
+  if (const auto transport = value.find("transport")) forward.ucx = transport->choice({"tcp", "ucx"}) == 1;
+  const auto trusted = value.find("trusted_network");
+  const bool is_trusted = trusted && trusted->flag();
+  if (const auto devices = value.find("devices")) forward.devices = devices->text("devices of UCX, such as mlx5_0:1");
+  if (const auto transports = value.find("transports")) {
+    forward.transports = transports->text("transports of UCX, such as rc");
+  }
+  if (!forward.ucx) {
+    if (const auto key = value.require("key", key_rule)) forward.keys = read_keys(*key);
+    for (const char* name : {"trusted_network", "devices", "transports"}) {
+      if (const auto other = value.find(name)) {
+        other->fault_at_key(fmt::format("{} without transport: ucx", name), "it beside transport: ucx alone");
+      }
+    }
+    return;
+  }
+  if (const auto key = value.find("key")) key->fault_at_key("a key beside transport: ucx", "none: UCX uses no key");
+  if (!is_trusted) {
+    value.fault_at_key("transport: ucx without trusted_network: true",
+                       "it: UCX neither authenticates nor encrypts, and whoever reaches its ports may write into the "
+                       "memory of this process. Only a network whose operator keeps strangers out may use it");
+  }
+  if (forward.devices.empty()) {
+    value.fault_at_key("transport: ucx without devices", "devices: those that UCX may use, such as mlx5_0:1");
+  }
+}
+
 }  // namespace
 
 bool is_address(std::string_view text, int least_port) {
@@ -59,8 +102,8 @@ bool is_address(std::string_view text, int least_port) {
 }
 
 void read_forward(const YamlValue& value, Config& config) {
-  value.only({"servers", "key", "on_forwarder_loss", "confirm", "spread", "encrypt", "transports", "listen", "roots",
-              "number"});
+  value.only({"servers", "key", "on_forwarder_loss", "confirm", "spread", "transport", "trusted_network", "devices",
+              "transports", "listen", "roots", "number"});
   auto& forward = config.forward;
   if (const auto servers = value.find("servers")) forward.servers = read_servers(*servers);
   if (const auto listen = value.find("listen")) {
@@ -68,9 +111,7 @@ void read_forward(const YamlValue& value, Config& config) {
     if (!is_address(forward.listen, 0)) listen->wrong(listen_rule);
   }
   if (const auto roots = value.find("roots")) forward.roots = read_roots(*roots);
-  if (const auto key = value.require("key", "the name of a key file (tailrace key new FILE)")) {
-    forward.key = key->text("the name of a key file (tailrace key new FILE)");
-  }
+  read_transport(value, forward);
   if (const auto loss = value.find("on_forwarder_loss")) {
     constexpr OnForwarderLoss choices[] = {OnForwarderLoss::next, OnForwarderLoss::direct, OnForwarderLoss::fail};
     forward.on_loss = choices[loss->choice({"next", "direct", "fail"})];
@@ -80,10 +121,6 @@ void read_forward(const YamlValue& value, Config& config) {
     forward.confirm = choices[confirm->choice({"written", "durable", "received"})];
   }
   if (const auto spread = value.find("spread")) forward.spread = spread->choice({"files", "domains"}) == 1;
-  if (const auto encrypt = value.find("encrypt")) forward.encrypt = encrypt->flag();
-  if (const auto transports = value.find("transports")) {
-    forward.transports = transports->text("transports of UCX, such as tcp");
-  }
   if (const auto number = value.find("number")) {
     forward.number = static_cast<uint32_t>(number->integer(0, most_forwarders - 1));
   }

@@ -461,8 +461,7 @@ void Forwarder::answer(Work& work) {
   work.answered = true;
   if (client == nullptr) return;
   std::vector<iovec> bulk;
-  const std::span<std::byte> own = work.memory.bytes.subspan(bytes_of_writes(work.records));
-  std::byte* memory = own.data();
+  std::byte* memory = work.memory.bytes.data() + bytes_of_writes(work.records);
   for (size_t i = 0; i < work.records.size(); ++i) {
     if (work.records[i].kind != TransferRecord::Kind::read) continue;
     if (work.results[i] > 0) bulk.push_back({memory, static_cast<size_t>(work.results[i])});
@@ -470,7 +469,7 @@ void Forwarder::answer(Work& work) {
   }
   const uint64_t tag = bulk.empty() ? next_tag_++ : work.tag;
   if (!bulk.empty()) work.answering = clock_.now();
-  links_.send(client->peer, encode_ends(work.number, work.results), bulk, tag, own);
+  links_.send(client->peer, encode_ends(work.number, work.results), bulk, tag);
 }
 
 void Forwarder::report_loss(Work& work, uint32_t index, const Status& status) {

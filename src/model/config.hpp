@@ -267,12 +267,13 @@ struct Config {
   } schedule;
   struct Forward {
     std::vector<std::string> servers;  // addresses of the forwarders, HOST:PORT; empty: this node writes itself
-    std::string key;                   // the key file
+    std::vector<std::string> keys;     // key files: of a forwarder all that it takes, of a client one
     OnForwarderLoss on_loss = OnForwarderLoss::next;
     Confirm confirm = Confirm::written;
     bool spread = false;     // each forwarder has its domains of each file, not all of some files
-    bool encrypt = false;    // the data of files, too: one end that wants it is enough
-    std::string transports;  // that UCX may use; empty: UCX chooses
+    bool ucx = false;        // the transport is UCX, on a network that is trusted as a whole, and not TCP with TLS
+    std::string devices;     // that UCX may use
+    std::string transports;  // that UCX may use; empty: it chooses
     // For a forwarder itself:
     std::string listen;              // its address, HOST:PORT
     std::vector<std::string> roots;  // the directories in which clients may write; absolute

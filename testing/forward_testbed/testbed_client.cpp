@@ -19,8 +19,8 @@
 #include "storage/posix/posix_storage.hpp"
 #include "storage/remote/remote_storage.hpp"
 #include "testing/forward_testbed/modelled_storage.hpp"
-#include "transport/secure/key_file.hpp"
-#include "transport/ucx_loader/load_ucx.hpp"
+#include "transport/key/key_file.hpp"
+#include "transport/loader/load_transport.hpp"
 
 namespace tailrace::impl::study {
 namespace {
@@ -103,16 +103,13 @@ class Client {
   Result<std::unique_ptr<Storage>> open_remote() {
     Result<ForwardKey> key = read_key(options_.key);
     if (!key.ok()) return key.status();
-    // UCX would choose any device of this machine, also one that leads to another forwarder.
-    const auto& devices = options_.devices;
-    if (!devices.empty()) ::setenv("UCX_NET_DEVICES", devices[process_ % devices.size()].c_str(), 1);
-    auto transport = load_ucx_transport(doorbell_, {.transports = "tcp"});
+    auto transport = load_transport(TransportKind::tcp, doorbell_, {.keys = {pre_shared(key.value())}});
     if (!transport.ok()) return transport.status();
     RemoteStorage::Options remote;
     remote.servers = {options_.forwarders[process_ % options_.forwarders.size()]};
     remote.name = fmt::format("process {}", process_);
     auto storage =
-        RemoteStorage::create(std::move(transport).value(), nullptr, key.value(), clock_, doorbell_, *log_, remote);
+        RemoteStorage::create(std::move(transport).value(), nullptr, clock_, doorbell_, *log_, remote);
     if (!storage.ok()) return storage.status();
     return std::unique_ptr<Storage>(std::move(storage).value());
   }

@@ -24,12 +24,6 @@ constexpr uint64_t kMostFile = 40'000;
 constexpr int kMostDisturbances = 2000;
 constexpr uint64_t kMemory = 2 * kMostForwarded;
 
-ForwardKey key_of_all() {
-  ForwardKey key;
-  key.secret.bytes.fill(7);
-  return key;
-}
-
 class Silence final : public Log {
  public:
   explicit Silence(Story& story) : story_(story) {}
@@ -382,7 +376,7 @@ Node::Node(ForwardRun& of, const std::string& name, uint64_t number)
               of.storage_options(number), name),
       engine(storage, fifo, of.world_.clock(), of.engine_options(SplitDice(of.seed_, "forward engine", number))),
       endpoint(of.network_.endpoint(doorbell, name)),
-      links(*endpoint, of.world_.clock(), of.log_, key_of_all(),
+      links(*endpoint, of.world_.clock(), of.log_,
             encode_terms(Forwarder::terms(of.forwarder_options()), ""), of.forwarder_links()),
       forwarder(links, engine, {bytes.get(), kMemory}, of.world_.clock(), of.log_, of.forwarder_options(),
                 [](const auto&) { return ""; }) {
@@ -456,7 +450,7 @@ void Guest::begin() {
   }
   auto endpoint = run_.network_.endpoint(doorbell_, fmt::format("node{}", number_),
                                          [this](Nanoseconds limit) { run_.world_.sleep(&run_.network_, limit); });
-  auto made = RemoteStorage::create(std::move(endpoint), std::move(local), key_of_all(), run_.world_.clock(),
+  auto made = RemoteStorage::create(std::move(endpoint), std::move(local), run_.world_.clock(),
                                     doorbell_, run_.log_, options);
   if (!made.ok()) run_.story_.fail("telling", made.status().fault().message);
   storage_ = std::move(made).value();

@@ -1,9 +1,10 @@
-// Measures the transport over UCX between two processes of this machine: bandwidth of bulk data, and the round trip
-// of a message with 4 KiB. Prints how to measure the same with UCX's own program.
+// Measures a transport between two processes of this machine: bandwidth of bulk data, and the round trip of a message
+// with 4 KiB. That is the transport over TCP; with --ucx the one over UCX, and how to measure the same with UCX's own
+// program.
 //
-//   transport_speed [--tls NAMES] [--segments N] [--eager BYTES] [--seconds S] [--announce] [--tiny] [--idle S]
+//   transport_speed [--ucx] [--tls NAMES] [--segments N] [--eager BYTES] [--seconds S] [--announce] [--tiny] [--idle S]
 //
-// --tls tcp: as between machines. --announce: registers the memory. --idle: measures instead what a connection costs
+// --tls tcp: of UCX, as between machines. --announce: registers the memory. --idle: measures instead what a connection costs
 // that nobody uses. Bulk data come from and go to 16 buffers in turn. Compiled against src, so it is here and not in
 // bench/.
 #include <sys/resource.h>
@@ -20,7 +21,7 @@
 #include <vector>
 
 #include "base/sync/doorbell.hpp"
-#include "transport/ucx_loader/load_ucx.hpp"
+#include "transport/loader/load_transport.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -30,7 +31,8 @@ constexpr size_t kAtOnce = 16;  // messages under way
 constexpr size_t kRoundTrip = 4096;
 
 struct Settings {
-  UcxOptions ucx;
+  bool is_ucx = false;
+  TransportOptions transport{.keys = {{"0123-4567-89ab-cdef", {1}}}};
   size_t segments = 1;
   double seconds = 0.5;  // of each measurement
   double idle = 0;
@@ -53,7 +55,8 @@ void check(const Status& status) {
 class End {
  public:
   explicit End(const Settings& settings) : settings_(settings), memory_(kAtOnce * kLargest, std::byte{1}) {
-    Result<std::unique_ptr<Transport>> loaded = load_ucx_transport(bell_, settings.ucx, TEST_MODULE);
+    Result<std::unique_ptr<Transport>> loaded = settings.is_ucx ? load_transport(TransportKind::ucx, bell_, settings.transport, TEST_UCX)
+                        : load_transport(TransportKind::tcp, bell_, settings.transport, TEST_TCP);
     check(loaded.status());
     transport_ = std::move(loaded).value();
     if (settings.announces) transport_->use_memory(memory_);
@@ -235,9 +238,10 @@ Settings read(int count, char** arguments, bool& is_tiny) {
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
     const auto value = [&] { return std::string(i + 1 < count ? arguments[++i] : ""); };
-    if (word == "--tls") settings.ucx.transports = value();
+    if (word == "--ucx") settings.is_ucx = true;
+    if (word == "--tls") settings.transport.transports = value();
     if (word == "--segments") settings.segments = std::strtoul(value().c_str(), nullptr, 10);
-    if (word == "--eager") settings.ucx.most_eager = std::strtoul(value().c_str(), nullptr, 10);
+    if (word == "--eager") settings.transport.most_eager = std::strtoul(value().c_str(), nullptr, 10);
     if (word == "--seconds") settings.seconds = std::strtod(value().c_str(), nullptr);
     if (word == "--announce") settings.announces = true;
     if (word == "--idle") settings.idle = std::strtod(value().c_str(), nullptr);
@@ -265,7 +269,7 @@ int run(int count, char** arguments) {
       std::printf("an idle connection uses %.3f %% of a processor\n", 100 * client.idle());
     } else {
       print_speeds(client, is_tiny);
-      if (!is_tiny) print_comparison(settings.ucx.transports);
+      if (settings.is_ucx && !is_tiny) print_comparison(settings.transport.transports);
     }
   }
   int status = 0;

@@ -15,7 +15,7 @@ class HostileClient {
   explicit HostileClient(ForwardRig& rig)
       : rig_(rig),
         endpoint_(rig.network.endpoint(doorbell_, "hostile")),
-        links_(*endpoint_, rig.clock, log_, key_of(1), encode_terms(ForwardTerms::Role::client, "hostile"), {}) {}
+        links_(*endpoint_, rig.clock, log_, encode_terms(ForwardTerms::Role::client, "hostile"), {}) {}
 
   void connect() {
     peer_ = links_.connect("io1");

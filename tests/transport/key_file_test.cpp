@@ -1,5 +1,5 @@
 // Key files: what is made can be read again, by this user alone; and everything that is refused, with its message.
-#include "transport/secure/key_file.hpp"
+#include "transport/key/key_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "secure_rig.hpp"
+#include "key_rig.hpp"
 #include "testing/scratch.hpp"
 
 namespace tailrace::impl {

@@ -1,6 +1,6 @@
 """`tailrace key`: makes the key that forwarders and their clients have in common, and shows a key's name.
 
-docs/formats/key.md describes the file. The library reads it in src/transport/secure/key_file.cpp, with the same
+docs/formats/key.md describes the file. The library reads it in src/transport/key/key_file.cpp, with the same
 checks and messages. Messages never show what is in a file.
 """
 

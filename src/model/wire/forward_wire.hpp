@@ -22,7 +22,7 @@ namespace tailrace::impl {
 static_assert(std::endian::native == std::endian::little, "forwarding between machines of other byte order");
 
 // The version that this build speaks, for the handshake.
-inline constexpr uint16_t kForwardVersion = 2;
+inline constexpr uint16_t kForwardVersion = 3;
 
 inline constexpr uint32_t kMostRecords = 256;                   // transfers of one message
 inline constexpr uint64_t kMostForwarded = uint64_t{16} << 20;  // bytes of one message's bulk data
@@ -37,8 +37,7 @@ struct ForwardTerms {
   uint32_t window = 0;   // of a forwarder: messages of one client that may be unanswered
   uint64_t process = 0;  // of a client: the same on all its links, and no other client's; 0: it has one link ever
   uint32_t lease = 0;    // of a forwarder, in microseconds: it acts for a client that it does not hear for so long
-  char name[43] = {};    // of the node and process, for logs; UTF-8, filled with NUL
-  uint8_t link = 0;      // for Links
+  char name[44] = {};    // of the node and process, for logs; UTF-8, filled with NUL
 };
 static_assert(sizeof(ForwardTerms) == 64);
 static_assert(offsetof(ForwardTerms, process) == 8);

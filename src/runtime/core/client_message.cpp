@@ -74,7 +74,9 @@ Result<Config> config_of(const ClientMessage& message) {
   for (std::string& path : of.storage.stripes.directories) path = absolute(path, message.directory);
   for (std::string& root : of.storage.files) root = absolute(root, message.directory);
   of.log.file = absolute(of.log.file, message.directory);
-  if (!of.forward.key.starts_with("~/")) of.forward.key = absolute(of.forward.key, message.directory);
+  for (std::string& key : of.forward.keys) {
+    if (!key.starts_with("~/")) key = absolute(key, message.directory);
+  }
   return config;
 }
 

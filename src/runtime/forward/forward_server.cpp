@@ -23,8 +23,6 @@
 #include "runtime/parts/open_remote.hpp"
 #include "runtime/parts/open_storage.hpp"
 #include "runtime/parts/provenance.hpp"
-#include "transport/secure/key_file.hpp"
-#include "transport/ucx_loader/load_ucx.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -60,8 +58,6 @@ struct Parts {
 };
 
 Status build(Parts& parts, const Config& config, const ForwardServerOptions& options, Log& log) {
-  Result<ForwardKey> key = read_key(config.forward.key);
-  if (!key.ok()) return key.status();
   auto storage = open_local(config, {}, parts.doorbell, log, config.forward.roots);
   if (!storage.ok()) return storage.status();
   parts.storage = std::move(storage).value();
@@ -72,7 +68,7 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
   auto memory = MappedMemory::create(budget, false);
   if (!memory.ok()) return memory.status();
   parts.memory.emplace(std::move(memory).value());
-  auto transport = load_ucx_transport(parts.doorbell, {.transports = config.forward.transports});
+  auto transport = open_transport(config.forward, parts.doorbell);
   if (!transport.ok()) return transport.status();
   parts.transport = std::move(transport).value();
   parts.storage->use_memory(parts.memory->bytes());
@@ -81,8 +77,7 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
   Forwarder::Options limits;
   Links::Options link_options;
   link_options.silence = link_options.lease = limits.lease;
-  link_options.encrypts_bulk = config.forward.encrypt;
-  parts.links.emplace(*parts.transport, parts.clock, log, key.value(),
+  parts.links.emplace(*parts.transport, parts.clock, log,
                       encode_terms(Forwarder::terms(limits), name_of_process()), link_options);
   parts.forwarder.emplace(*parts.links, *parts.engine, parts.memory->bytes(), parts.clock, log, limits,
                           [&config, begun = parts.clock.now(), &clock = parts.clock](const Forwarder::View& view) {

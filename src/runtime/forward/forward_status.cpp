@@ -6,24 +6,21 @@
 #include "config/config_forward.hpp"
 #include "runtime/parts/open_remote.hpp"
 #include "storage/remote/forwarder_set.hpp"
-#include "transport/secure/key_file.hpp"
-#include "transport/ucx_loader/load_ucx.hpp"
 
 namespace tailrace::impl {
 Result<std::string> forward_status(const std::string& address, const std::string& key_file) {
   if (!is_address(address)) {
     return Status(TAILRACE_INVALID_ARGUMENT, "the forwarder's address: found '" + address + "', expected HOST:PORT");
   }
-  Result<ForwardKey> key = read_key(key_file);
-  if (!key.ok()) return key.status();
   auto log = open_log(LogLevel::off, "", "tailrace inspect");
   if (!log.ok()) return log.status();
   const SteadyClock clock;
   Doorbell doorbell;
-  auto transport = load_ucx_transport(doorbell, {});
+  Config::Forward forward;
+  forward.keys = {key_file};
+  auto transport = open_transport(forward, doorbell);
   if (!transport.ok()) return transport.status();
-  Links links(*transport.value(), clock, *log.value(), key.value(),
-              encode_terms(ForwardTerms::Role::inspector, name_of_process()), {});
+  Links links(*transport.value(), clock, *log.value(), encode_terms(ForwardTerms::Role::inspector, name_of_process()), {});
   ForwarderSet forwarders(links, clock, doorbell, *log.value(), {.addresses = {address}});
   ForwardCallMessage message;
   message.record.call = ForwardCall::status;

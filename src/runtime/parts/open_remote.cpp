@@ -8,9 +8,9 @@
 
 #include "runtime/parts/provenance.hpp"
 #include "storage/remote/remote_storage.hpp"
-#include "transport/secure/key_file.hpp"
-#include "transport/secure/random_bytes.hpp"
-#include "transport/ucx_loader/load_ucx.hpp"
+#include "transport/key/key_file.hpp"
+#include "transport/key/random_bytes.hpp"
+#include "transport/loader/load_transport.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -37,11 +37,29 @@ TransferRecord::Confirm confirm_of(Confirm confirm) {
 
 std::string name_of_process() { return fmt::format("{}/{}", machine_name(), ::getpid()); }
 
+Result<std::vector<PreSharedKey>> read_keys(const std::vector<std::string>& files) {
+  std::vector<PreSharedKey> keys;
+  for (const std::string& file : files) {
+    const Result<ForwardKey> key = read_key(file);
+    if (!key.ok()) return key.status();
+    keys.push_back(pre_shared(key.value()));
+  }
+  return keys;
+}
+
+Result<std::unique_ptr<Transport>> open_transport(const Config::Forward& config, Doorbell& doorbell) {
+  auto keys = read_keys(config.keys);
+  if (!keys.ok()) return keys.status();
+  TransportOptions options;
+  options.keys = std::move(keys).value();
+  options.devices = config.devices;
+  options.transports = config.transports;
+  return load_transport(config.ucx ? TransportKind::ucx : TransportKind::tcp, doorbell, std::move(options));
+}
+
 Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_ptr<Storage> local, const Clock& clock,
                                              Doorbell& doorbell, Log& log) {
-  Result<ForwardKey> key = read_key(config.forward.key);
-  if (!key.ok()) return key.status();
-  auto transport = load_ucx_transport(doorbell, {.transports = config.forward.transports});
+  auto transport = open_transport(config.forward, doorbell);
   if (!transport.ok()) return transport.status();
   RemoteStorage::Options options;
   options.servers = config.forward.servers;
@@ -50,9 +68,8 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
   options.spread = config.forward.spread;
   options.name = name_of_process();
   system_random()(std::as_writable_bytes(std::span(&options.process, 1)));
-  options.links.encrypts_bulk = config.forward.encrypt;
-  auto storage = RemoteStorage::create(std::move(transport).value(), std::move(local), key.value(), clock, doorbell,
-                                       log, options);
+  auto storage = RemoteStorage::create(std::move(transport).value(), std::move(local), clock, doorbell, log,
+                                       options);
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }

@@ -1,4 +1,4 @@
-// open_remote: opens the back end `remote`, on the transport UCX, as a configuration's `forward` says.
+// open_remote: opens the back end `remote`, and the transport that it uses, as a configuration's `forward` says.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include "base/sync/doorbell.hpp"
 #include "model/config.hpp"
 #include "storage/storage.hpp"
+#include "transport/transport.hpp"
 
 namespace tailrace::impl {
 
@@ -17,6 +18,9 @@ namespace tailrace::impl {
 // answers.
 Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_ptr<Storage> local, const Clock& clock,
                                              Doorbell& doorbell, Log& log);
+
+// Opens the transport, with the keys. The doorbell outlives it.
+Result<std::unique_ptr<Transport>> open_transport(const Config::Forward& config, Doorbell& doorbell);
 
 // Returns the name of this node and process, for the other end's log: "node7/4711".
 std::string name_of_process();

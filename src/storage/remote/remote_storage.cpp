@@ -45,19 +45,19 @@ int64_t error_of(const Status& failure) {
 }  // namespace
 
 Result<std::unique_ptr<RemoteStorage>> RemoteStorage::create(std::unique_ptr<Transport> transport,
-                                                             std::unique_ptr<Storage> local, const ForwardKey& key,
+                                                             std::unique_ptr<Storage> local,
                                                              const Clock& clock, Doorbell& doorbell, Log& log,
                                                              const Options& options) {
   TAILRACE_REQUIRE(!options.servers.empty());
   TAILRACE_REQUIRE((options.on_loss == RemoteFiles::OnLoss::direct) == (local != nullptr));
   std::unique_ptr<RemoteStorage> storage(
-      new RemoteStorage(std::move(transport), std::move(local), key, clock, doorbell, log, options));
+      new RemoteStorage(std::move(transport), std::move(local), clock, doorbell, log, options));
   if (Status status = storage->files_.begin(); !status.ok()) return status;
   return storage;
 }
 
 RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local,
-                             const ForwardKey& key, const Clock& clock, Doorbell& doorbell, Log& log,
+                             const Clock& clock, Doorbell& doorbell, Log& log,
                              const Options& options)
     : doorbell_(doorbell),
       log_(log),
@@ -66,7 +66,7 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
                     kMostSegments, 1},
       transport_(std::move(transport)),
       local_(std::move(local)),
-      links_(*transport_, clock, log, key, encode_terms(terms_of(options), options.name), options.links),
+      links_(*transport_, clock, log, encode_terms(terms_of(options), options.name), options.links),
       forwarders_(links_, clock, doorbell, log, {.addresses = options.servers, .grace = options.grace}),
       files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
       slots_(options.depth + 1),  // one for now()

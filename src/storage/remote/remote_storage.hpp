@@ -42,8 +42,8 @@ class RemoteStorage final : public Storage {
   // Connects to a forwarder. Fails with TAILRACE_SERVER_LOST if none answers, unless this node then does without.
   // `local`: the storage of this node itself, for OnLoss::direct; else null. Borrows clock, doorbell and log.
   static Result<std::unique_ptr<RemoteStorage>> create(std::unique_ptr<Transport> transport,
-                                                       std::unique_ptr<Storage> local, const ForwardKey& key,
-                                                       const Clock& clock, Doorbell& doorbell, Log& log,
+                                                       std::unique_ptr<Storage> local, const Clock& clock,
+                                                       Doorbell& doorbell, Log& log,
                                                        const Options& options);
   // Requires that all transfers were reaped. Says goodbye to the forwarders.
   ~RemoteStorage() override;
@@ -101,8 +101,8 @@ class RemoteStorage final : public Storage {
     uint64_t bytes = 0;
   };
 
-  RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local, const ForwardKey& key,
-                const Clock& clock, Doorbell& doorbell, Log& log, const Options& options);
+  RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local, const Clock& clock,
+                Doorbell& doorbell, Log& log, const Options& options);
   uint32_t take_slot(const Transfer& transfer);
   void cut(const Transfer& transfer);
   static int64_t joined(const Cut& cut);

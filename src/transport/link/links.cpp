@@ -9,38 +9,18 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "transport/link/link_wire.hpp"
 
 namespace tailrace::impl {
 namespace {
 
 constexpr uint64_t kOwnTag = UINT64_MAX;  // of messages that no caller waits for
 
-static_assert(kMostSealed == Transport::kMostHead);
-static_assert(Links::kMostBody + sizeof(LinkHead) <= kMostSealedBody);
-
-Versions only(uint16_t version) { return {version, version}; }
-
-// The last byte of the terms says whether this end wants bulk data to be encrypted.
-constexpr std::byte kEncrypts{1};
-
-Terms with_link_byte(Terms terms, const Links::Options& options) {
-  terms.back() = options.encrypts_bulk ? kEncrypts : std::byte{};
-  return terms;
-}
-
 Status broken(std::string why) { return Status(TAILRACE_IO_ERROR, std::move(why)); }
 
 }  // namespace
 
-Links::Links(Transport& transport, const Clock& clock, Log& log, const ForwardKey& key, const Terms& terms,
-             const Options& options)
-    : transport_(transport),
-      clock_(clock),
-      log_(log),
-      key_(key),
-      terms_(with_link_byte(terms, options)),
-      options_(options) {}
+Links::Links(Transport& transport, const Clock& clock, Log& log, const Terms& terms, const Options& options)
+    : transport_(transport), clock_(clock), log_(log), terms_(terms), options_(options) {}
 
 Links::~Links() {
   for (const auto& [name, peer] : peers_) transport_.close(name);
@@ -92,8 +72,7 @@ void Links::end(PeerId name, Peer& peer, std::optional<Status> why) {
 
 // ---- sending ---------------------------------------------------------------------------------------------------
 
-void Links::send(PeerId name, std::span<const std::byte> body, std::span<const iovec> bulk, uint64_t tag,
-                 std::span<std::byte> own) {
+void Links::send(PeerId name, std::span<const std::byte> body, std::span<const iovec> bulk, uint64_t tag) {
   TAILRACE_REQUIRE(!body.empty());
   TAILRACE_REQUIRE(body.size() <= kMostBody);
   TAILRACE_REQUIRE(tag < kMostTag);
@@ -101,52 +80,27 @@ void Links::send(PeerId name, std::span<const std::byte> body, std::span<const i
   TAILRACE_REQUIRE(found != peers_.end());
   if (found->second.state == State::ending) return fail(LinkEvent::Kind::sent, name, tag);
   TAILRACE_REQUIRE(found->second.state == State::ready);
-  if (found->second.encrypts && !bulk.empty()) return send_hidden(name, found->second, body, bulk, tag, own);
-  send_sealed(name, found->second, body, bulk, tag);
+  send_message(name, found->second, body, bulk, tag);
 }
 
 void Links::fail(LinkEvent::Kind kind, PeerId name, uint64_t tag) {
   late_.push_back({.kind = kind, .peer = name, .tag = tag, .status = broken("the connection has ended")});
 }
 
-// Puts the body of a message, with its head, into body_.
-void Links::put_head(const Peer& peer, std::span<const std::byte> body) {
+void Links::send_message(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
+                         uint64_t tag) {
   const LinkHead head{clock_.now().count(), peer.stamp};
-  body_.resize(sizeof head + body.size());
-  std::memcpy(body_.data(), &head, sizeof head);
-  std::copy(body.begin(), body.end(), body_.begin() + sizeof head);
-}
-
-void Links::send_sealed(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
-                        uint64_t tag) {
-  put_head(peer, body);
-  const Status sealed = peer.sealer->seal(body_, bulk, head_);
-  TAILRACE_ASSERT(sealed.ok());  // no session lasts for 2^63 messages
+  head_.resize(sizeof head + body.size());
+  std::memcpy(head_.data(), &head, sizeof head);
+  std::copy(body.begin(), body.end(), head_.begin() + sizeof head);
   transport_.send(name, head_, bulk, tag);
   ++peer.outstanding;
   peer.spoke = clock_.now();
 }
 
-void Links::send_hidden(PeerId name, Peer& peer, std::span<const std::byte> body, std::span<const iovec> bulk,
-                        uint64_t tag, std::span<std::byte> own) {
-  size_t bytes = 0;
-  for (const iovec& segment : bulk) bytes += segment.iov_len;
-  if (own.empty()) {
-    const auto [copy, is_new] = peer.hidden.emplace(tag, bytes);
-    TAILRACE_REQUIRE(is_new);
-    own = copy->second;
-  }
-  put_head(peer, body);
-  const Status sealed = peer.sealer->seal_hidden(body_, bulk, own.first(bytes), head_);
-  TAILRACE_ASSERT(sealed.ok());  // no session lasts for 2^63 messages
-  const iovec whole{own.data(), bytes};
-  transport_.send(name, head_, std::span(&whole, 1), tag);
-  ++peer.outstanding;
-  peer.spoke = clock_.now();
-}
-
-void Links::send_plain(PeerId name, Peer& peer, std::span<const std::byte> head) {
-  transport_.send(name, head, {}, kOwnTag);
+void Links::send_greeting(PeerId name, Peer& peer) {
+  const LinkGreeting greeting{.version = options_.version, .terms = terms_};
+  transport_.send(name, std::as_bytes(std::span(&greeting, 1)), {}, kOwnTag);
   ++peer.outstanding;
   peer.spoke = clock_.now();
 }
@@ -157,10 +111,7 @@ void Links::receive(PeerId name, uint64_t arrival, std::span<std::byte> into, ui
   TAILRACE_REQUIRE(found != peers_.end());
   Peer& peer = found->second;
   if (peer.state == State::ending) return fail(LinkEvent::Kind::received, name, tag);
-  const auto waiting = peer.waiting.find(arrival);
-  TAILRACE_REQUIRE(waiting != peer.waiting.end());
-  peer.arriving.emplace(tag, Arriving{waiting->second, into});
-  peer.waiting.erase(waiting);
+  TAILRACE_REQUIRE(peer.waiting.erase(arrival) == 1);
   transport_.receive(name, arrival, into, tag);
   ++peer.outstanding;
 }
@@ -185,31 +136,34 @@ void Links::poll(std::vector<LinkEvent>& events) {
 }
 
 void Links::take(TransportEvent& event, std::vector<LinkEvent>& events) {
+  if (event.kind == TransportEvent::Kind::refused) {
+    log_.warning("a connection from {} is refused: {}", event.text, event.status.fault().message);
+    return;
+  }
   if (event.kind == TransportEvent::Kind::accepted) {
     Peer& peer = peers_[event.peer];
     peer.address = event.text;
     peer.state = State::greeting;
-    peer.server.emplace(key_, only(options_.version), terms_);
     peer.since = peer.heard = peer.spoke = peer.renewed = clock_.now();
-    limit_strangers();
     return;
   }
   const auto found = peers_.find(event.peer);
   if (found == peers_.end()) return;
   Peer& peer = found->second;
   switch (event.kind) {
-    case TransportEvent::Kind::accepted: return;
+    case TransportEvent::Kind::accepted:
+    case TransportEvent::Kind::refused: return;
     case TransportEvent::Kind::connected: greet(event.peer, peer); return;
     case TransportEvent::Kind::message: hear(event.peer, peer, event, events); return;
     case TransportEvent::Kind::sent:
       --peer.outstanding;
       if (event.tag == kOwnTag) return;
-      peer.hidden.erase(event.tag);
       events.push_back({.kind = LinkEvent::Kind::sent, .peer = event.peer, .tag = event.tag, .status = event.status});
       return;
     case TransportEvent::Kind::received:
       --peer.outstanding;
-      check_bulk(event.peer, peer, event, events);
+      events.push_back(
+          {.kind = LinkEvent::Kind::received, .peer = event.peer, .tag = event.tag, .status = event.status});
       return;
     case TransportEvent::Kind::lost: end(event.peer, peer, event.status); return;
   }
@@ -217,75 +171,48 @@ void Links::take(TransportEvent& event, std::vector<LinkEvent>& events) {
 
 void Links::greet(PeerId name, Peer& peer) {
   if (peer.state != State::connecting) return;
-  peer.client.emplace(key_, only(options_.version), terms_);
   peer.state = State::greeting;
   peer.heard = clock_.now();
-  send_plain(name, peer, peer.client->hello());
+  send_greeting(name, peer);
 }
 
 void Links::hear(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events) {
   if (peer.state == State::ending) return;
   peer.heard = clock_.now();
-  if (peer.opener) return hear_sealed(name, peer, event, events);
-  const Status status =
-      event.bulk > 0 ? broken("found bulk data in a handshake") : hear_greeting(name, peer, event.head);
+  if (peer.state > State::greeting) return hear_message(name, peer, event, events);
+  const Status status = hear_greeting(name, peer, event);
   if (status.ok()) return;
   log_.warning("the connection with {} is refused: {}", peer.address, status.fault().message);
-  const bool told = peer.server && !peer.server->refusal().empty();
-  if (!told || peer.refused) return end(name, peer, status);
-  peer.refused = true;  // the peer ends the connection when it has read why, or keep_time() does
+  end(name, peer, status);
 }
 
-// Takes a message of the handshake.
-Status Links::hear_greeting(PeerId name, Peer& peer, std::span<const std::byte> head) {
-  if (peer.caller) {
-    if (!peer.client) return broken("found a message before the connection was there");
-    auto finished = peer.client->finish(head);
-    if (!finished.ok()) return finished.status();
-    send_plain(name, peer, finished.value().proof);
-    peer.state = State::proving;
-    take_keys(peer, finished.value().keys);
-    return {};
+// Takes the first message of a peer. Another version is told by the answer: the caller, too, ends the link then.
+Status Links::hear_greeting(PeerId name, Peer& peer, const TransportEvent& event) {
+  LinkGreeting greeting;
+  if (event.bulk > 0 || event.head.size() != sizeof greeting) return broken("found no greeting");
+  std::memcpy(&greeting, event.head.data(), sizeof greeting);
+  if (greeting.magic != LinkGreeting::kMagic) return broken("found no greeting");
+  if (!peer.caller) send_greeting(name, peer);
+  if (greeting.version != options_.version) {
+    return broken(fmt::format("it speaks version {}, expected {}: is it another tailrace?", greeting.version,
+                              options_.version));
   }
-  if (peer.state == State::greeting) {
-    auto answer = peer.server->answer(head);
-    if (!answer.ok()) {
-      if (!peer.refused && !peer.server->refusal().empty()) send_plain(name, peer, peer.server->refusal());
-      return answer.status();
-    }
-    peer.state = State::proving;
-    send_plain(name, peer, answer.value());
-    return {};
-  }
-  auto finished = peer.server->finish(head);
-  if (!finished.ok()) return finished.status();
-  take_keys(peer, finished.value());
-  peer.state = State::ready;
-  send_sealed(name, peer, {}, {}, kOwnTag);  // shows the caller that this end has the keys, too
+  peer.terms = greeting.terms;
+  peer.state = peer.caller ? State::ready : State::answered;
+  if (peer.caller) send_message(name, peer, {}, {}, kOwnTag);
   return {};
 }
 
-void Links::take_keys(Peer& peer, const SessionKeys& keys) const {
-  peer.encrypts = options_.encrypts_bulk || keys.peer_terms.back() == kEncrypts;
-  peer.sealer.emplace(peer.caller ? keys.to_server : keys.to_client, peer.encrypts);
-  peer.opener.emplace(peer.caller ? keys.to_client : keys.to_server, peer.encrypts);
-  peer.terms = keys.peer_terms;
-}
-
-void Links::hear_sealed(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events) {
-  auto opened = peer.opener->open(event.head, event.bulk);
-  if (!opened.ok()) return distrust(name, opened.status().fault().message);
-  if (Status taken = take_head(peer, opened.value().body); !taken.ok()) {
-    return distrust(name, taken.fault().message);
-  }
-  if (peer.state == State::proving) peer.state = State::ready;
+void Links::hear_message(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events) {
+  if (Status taken = take_head(peer, event.head); !taken.ok()) return distrust(name, taken.fault().message);
+  peer.state = State::ready;
   if (!peer.told) become_ready(name, peer, events);
-  if (opened.value().body.empty() && event.bulk == 0) return;  // a beat
-  if (opened.value().body.empty()) return distrust(name, "found bulk data without a message");
-  if (event.bulk > 0) peer.waiting.emplace(event.arrival, opened.value().bulk);
+  if (event.head.empty() && event.bulk == 0) return;  // a beat
+  if (event.head.empty()) return distrust(name, "found bulk data without a message");
+  if (event.bulk > 0) peer.waiting.insert(event.arrival);
   events.push_back({.kind = LinkEvent::Kind::message,
                     .peer = name,
-                    .body = std::move(opened.value().body),
+                    .body = std::move(event.head),
                     .bulk = event.bulk,
                     .arrival = event.arrival});
 }
@@ -304,21 +231,7 @@ Status Links::take_head(Peer& peer, std::vector<std::byte>& body) const {
 
 void Links::become_ready(PeerId name, Peer& peer, std::vector<LinkEvent>& events) {
   peer.told = true;
-  peer.client.reset();
-  peer.server.reset();
   events.push_back({.kind = LinkEvent::Kind::ready, .peer = name, .terms = peer.terms, .address = peer.address});
-}
-
-void Links::check_bulk(PeerId name, Peer& peer, TransportEvent& event, std::vector<LinkEvent>& events) {
-  const auto arriving = peer.arriving.find(event.tag);
-  TAILRACE_ASSERT(arriving != peer.arriving.end());
-  Status status = event.status;
-  if (status.ok()) {
-    status = peer.opener->open_bulk(arriving->second.tag, arriving->second.into);
-    if (!status.ok()) distrust(name, status.fault().message);
-  }
-  peer.arriving.erase(arriving);
-  events.push_back({.kind = LinkEvent::Kind::received, .peer = name, .tag = event.tag, .status = status});
 }
 
 // ---- time ------------------------------------------------------------------------------------------------------
@@ -334,8 +247,7 @@ void Links::keep_time(std::vector<LinkEvent>& events) {
                                                options_.greeting.count() / 1'000'000'000)));
       continue;
     }
-    // A caller that has been told keys first speaks, so that the other end reports it, too.
-    if (!peer.told && !peer.caller) become_ready(name, peer, events);
+    if (!peer.told) become_ready(name, peer, events);  // a caller that has had its answer
     if (now >= end_of_time(peer)) {
       const bool silent = now - peer.heard >= options_.silence;
       end(name, peer,
@@ -343,7 +255,7 @@ void Links::keep_time(std::vector<LinkEvent>& events) {
                  fmt::format("'{}' has {} for {} ms", peer.address, silent ? "been silent" : "answered nothing",
                              (now - (silent ? peer.heard : peer.renewed)).count() / 1'000'000)));
     } else if (now - peer.spoke >= options_.beat) {
-      send_sealed(name, peer, {}, {}, kOwnTag);
+      send_message(name, peer, {}, {}, kOwnTag);
     }
   }
 }
@@ -366,18 +278,6 @@ std::optional<Nanoseconds> Links::due() const {
   return least;
 }
 
-// Ends the oldest connections without a handshake, if there are too many.
-void Links::limit_strangers() {
-  size_t strangers = 0;
-  for (const auto& [name, peer] : peers_) strangers += !peer.caller && peer.state < State::ready ? 1 : 0;
-  for (auto& [name, peer] : peers_) {
-    if (strangers <= options_.most_strangers) return;
-    if (peer.caller || peer.state >= State::ready) continue;
-    end(name, peer, broken("too many connections without a handshake"));
-    --strangers;
-  }
-}
-
 // Forgets links whose sends and receives have all ended.
 void Links::bury(std::vector<LinkEvent>& events) {
   for (auto it = peers_.begin(); it != peers_.end();) {
@@ -387,8 +287,7 @@ void Links::bury(std::vector<LinkEvent>& events) {
       continue;
     }
     if (peer.end && (peer.told || peer.caller)) {
-      const bool never_met = !peer.client && !peer.told;
-      const bool refused = never_met && !peer.end->ok() && peer.end->fault().system_errno == ECONNREFUSED;
+      const bool refused = !peer.told && !peer.end->ok() && peer.end->fault().system_errno == ECONNREFUSED;
       events.push_back({.kind = LinkEvent::Kind::lost,
                         .peer = it->first,
                         .status = *peer.end,

@@ -11,6 +11,13 @@ namespace tailrace::impl {
 namespace {
 
 Status closed() { return Status(TAILRACE_CLOSED, "the connection was closed"); }
+Status wrong_key(const std::string& address) {
+  Fault fault;
+  fault.code = TAILRACE_IO_ERROR;
+  fault.message = "the connection with " + address + ": the handshake has failed: it has another key";
+  fault.system_errno = EACCES;
+  return Status(std::move(fault));
+}
 Status refused(const std::string& address) { return Status::of_errno("connect to", address, ECONNREFUSED); }
 
 uint64_t bytes_of(std::span<const iovec> segments) {
@@ -103,6 +110,10 @@ void SimNetwork::meet(PeerId from, const std::string& address) {
   if (silent_.contains({host, address}) || silent_.contains({address, host})) return;
   const auto found = listeners_.find(address);
   if (found == listeners_.end()) return lose(from, refused(address));
+  if (found->second->key_ != end->at->key_) {
+    found->second->put({.kind = TransportEvent::Kind::refused, .status = wrong_key(host), .text = host});
+    return lose(from, wrong_key(address));
+  }
   const PeerId other = next_end_++;
   End& accepted = ends_[other];
   accepted.at = found->second;

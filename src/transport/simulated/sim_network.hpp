@@ -133,6 +133,8 @@ class SimEndpoint final : public Transport {
   void wait(Nanoseconds limit) override;
   void use_memory(std::span<std::byte>) override {}
 
+  // Sets the key of the process: only those that have the same meet.
+  void use_key(int key) { key_ = key; }
   // The process ends here: nothing leaves it any more.
   void die() { network_.gone(*this); }
   const std::string& host() const { return host_; }
@@ -149,6 +151,7 @@ class SimEndpoint final : public Transport {
   Doorbell& doorbell_;
   const std::string host_;
   const std::function<void(Nanoseconds)> while_waiting_;
+  int key_ = 0;
   std::vector<TransportEvent> events_;
   std::vector<TransportEvent> lost_;  // reported after `events_`
 };

@@ -11,7 +11,7 @@
 
 namespace tailrace::impl {
 
-Result<std::unique_ptr<UcxTransport>> UcxTransport::create(Doorbell& doorbell, const UcxOptions& options) {
+Result<std::unique_ptr<UcxTransport>> UcxTransport::create(Doorbell& doorbell, const TransportOptions& options) {
   begin_quiet_ucx(options.others_use_ucx);
   const QuietUcx quiet;
   Result<std::unique_ptr<UcxWorker>> worker = UcxWorker::create(options);
@@ -22,7 +22,7 @@ Result<std::unique_ptr<UcxTransport>> UcxTransport::create(Doorbell& doorbell, c
   return made;
 }
 
-UcxTransport::UcxTransport(Doorbell& doorbell, const UcxOptions& options, std::unique_ptr<UcxWorker> worker)
+UcxTransport::UcxTransport(Doorbell& doorbell, const TransportOptions& options, std::unique_ptr<UcxWorker> worker)
     : doorbell_(doorbell),
       worker_(std::move(worker)),
       connections_(*worker_, events_, options.ipv6 ? AF_INET6 : AF_INET),

@@ -19,7 +19,7 @@
 #include "transport/ucx/connections.hpp"
 #include "transport/ucx/messages.hpp"
 #include "transport/ucx/ucx_worker.hpp"
-#include "transport/ucx_module.hpp"
+#include "transport/transport_module.hpp"
 
 namespace tailrace::impl {
 
@@ -30,7 +30,7 @@ class UcxTransport final : public Transport {
   static constexpr Nanoseconds kLongestEnd = std::chrono::seconds(5);           // for UCX to end what is under way
 
   // Fails with TAILRACE_UNSUPPORTED if UCX cannot work here. The doorbell outlives the transport.
-  static Result<std::unique_ptr<UcxTransport>> create(Doorbell& doorbell, const UcxOptions& options);
+  static Result<std::unique_ptr<UcxTransport>> create(Doorbell& doorbell, const TransportOptions& options);
   // Closes all connections. The memory that they used is free after that.
   ~UcxTransport() override;
 
@@ -45,7 +45,7 @@ class UcxTransport final : public Transport {
   void use_memory(std::span<std::byte> memory) override;
 
  private:
-  UcxTransport(Doorbell& doorbell, const UcxOptions& options, std::unique_ptr<UcxWorker> worker);
+  UcxTransport(Doorbell& doorbell, const TransportOptions& options, std::unique_ptr<UcxWorker> worker);
   Peer& known(PeerId id);
   void disturb();
   bool advance();

@@ -19,7 +19,7 @@ struct ReleaseConfig {
 
 }  // namespace
 
-Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const UcxOptions& options) {
+Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const TransportOptions& options) {
   std::unique_ptr<UcxWorker> made(new UcxWorker());
   const SignalsBlocked for_ucx_threads;
   if (Status opened = made->open_context(options); !opened.ok()) return opened;
@@ -33,7 +33,7 @@ UcxWorker::~UcxWorker() {
   if (context_ != nullptr) ucp_cleanup(context_);
 }
 
-Status UcxWorker::open_context(const UcxOptions& options) {
+Status UcxWorker::open_context(const TransportOptions& options) {
   ucp_config_t* raw = nullptr;
   ucs_status_t status = ucp_config_read(nullptr, nullptr, &raw);
   if (status != UCS_OK) return unsupported("its configuration", status);
@@ -41,6 +41,10 @@ Status UcxWorker::open_context(const UcxOptions& options) {
   if (!options.transports.empty()) {
     status = ucp_config_modify(raw, "TLS", options.transports.c_str());
     if (status != UCS_OK) return unsupported(fmt::format("the transports '{}'", options.transports), status);
+  }
+  if (!options.devices.empty()) {
+    status = ucp_config_modify(raw, "NET_DEVICES", options.devices.c_str());
+    if (status != UCS_OK) return unsupported(fmt::format("the devices '{}'", options.devices), status);
   }
   if (options.ipv6) (void)ucp_config_modify(raw, "AF_PRIO", "inet6,inet");
   // UCX uses shared memory only if it can tell that a process on the other side has died; this has a price for

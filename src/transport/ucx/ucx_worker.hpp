@@ -10,14 +10,14 @@
 #include <memory>
 
 #include "base/status.hpp"
-#include "transport/ucx_module.hpp"
+#include "transport/transport_module.hpp"
 
 namespace tailrace::impl {
 
 class UcxWorker {
  public:
   // Fails with TAILRACE_UNSUPPORTED if UCX cannot work here as `options` ask.
-  static Result<std::unique_ptr<UcxWorker>> create(const UcxOptions& options);
+  static Result<std::unique_ptr<UcxWorker>> create(const TransportOptions& options);
   // Requires that all endpoints and listeners are closed. Leaves UCX's memory to the process if it is damaged.
   ~UcxWorker();
   UcxWorker(const UcxWorker&) = delete;
@@ -43,7 +43,7 @@ class UcxWorker {
 
  private:
   UcxWorker() = default;
-  Status open_context(const UcxOptions& options);
+  Status open_context(const TransportOptions& options);
   Status open_worker();
 
   ucp_context_h context_ = nullptr;

@@ -17,7 +17,7 @@ inline constexpr std::array kTransports{"ucx", "ucx_tcp", "ucx_eager"};
 inline constexpr std::array kKilled{"ucx", "ucx_tcp"};  // those that are tried with a peer that is killed
 
 inline Result<std::unique_ptr<Transport>> make_transport(const std::string& name, Doorbell& doorbell) {
-  UcxOptions options;
+  TransportOptions options;
   if (name == "ucx_tcp") options.transports = "tcp";
   if (name == "ucx_ipv6") options.ipv6 = true;  // for tests of addresses
   if (name == "ucx_eager") options.most_eager = size_t{1} << 20;

@@ -1,4 +1,4 @@
-#include "transport/secure/forward_key.hpp"
+#include "transport/key/forward_key.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +24,10 @@ std::string text_of(const KeyName& name) {
     text += fmt::format("{:02x}", name[i]);
   }
   return text;
+}
+
+PreSharedKey pre_shared(const ForwardKey& key) {
+  return {name_of(key), subkey_of(key, KeyUse::tls).bytes};
 }
 
 }  // namespace tailrace::impl

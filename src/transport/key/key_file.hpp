@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "transport/secure/forward_key.hpp"
-#include "transport/secure/random_bytes.hpp"
+#include "transport/key/forward_key.hpp"
+#include "transport/key/random_bytes.hpp"
 
 namespace tailrace::impl {
 

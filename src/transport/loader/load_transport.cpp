@@ -1,4 +1,4 @@
-#include "transport/ucx_loader/load_ucx.hpp"
+#include "transport/loader/load_transport.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ class KeptSignalHandlers {
 fs::path own_directory() {
   Dl_info info{};
   link_map* object = nullptr;
-  void* here = reinterpret_cast<void*>(&load_ucx_transport);
+  void* here = reinterpret_cast<void*>(&load_transport);
   const int found = dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
   // The link map has no name for the program itself.
   const bool is_library = found != 0 && object != nullptr && object->l_name[0] != '\0';
@@ -55,22 +55,34 @@ fs::path own_directory() {
   return error ? fs::path(".") : own.parent_path();
 }
 
-Result<std::string> find_module() {
+// A module, and what it needs.
+struct Module {
+  const char* file;
+  const char* folder;   // of a build
+  const char* library;  // as people call it
+  const char* package;  // of Debian, with the library
+  const char* headers;  // of Debian, to build the module
+};
+
+constexpr Module kTcp{"libtailrace_tcp.so", "transport/tcp", "OpenSSL 3", "libssl3", "libssl-dev"};
+constexpr Module kUcx{"libtailrace_ucx.so", "transport/ucx", "UCX", "libucx0", "libucx-dev"};
+
+Result<std::string> find_module(const Module& module) {
   const fs::path here = own_directory();
   std::string looked;
-  // The last two are places in a build directory: from src/<folder>, and from a folder of tests.
-  for (const char* place :
-       {".", "../lib", "../transport/ucx", "../../src/transport/ucx", "../../../src/transport/ucx"}) {
-    const fs::path path = (here / place / kUcxModuleFile).lexically_normal();
+  const std::string folder = module.folder;
+  // The last ones are places in a build directory: from src/<folder>, and from a folder of tests.
+  for (const std::string& place : {std::string("."), std::string("../lib"), "../" + folder, "../../src/" + folder,
+                                   "../../../src/" + folder}) {
+    const fs::path path = (here / place / module.file).lexically_normal();
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored)) return path.string();
     looked += (looked.empty() ? "" : ", ") + path.string();
   }
-  return Status(
-      TAILRACE_NOT_FOUND,
-      fmt::format("forwarding needs the library {}, which is in none of: {}. Was tailrace built on a machine "
-                  "without UCX (Debian package libucx-dev)?",
-                  kUcxModuleFile, looked));
+  return Status(TAILRACE_NOT_FOUND,
+                fmt::format("forwarding needs the library {}, which is in none of: {}. Was tailrace built on a "
+                            "machine without {} (Debian package {})?",
+                            module.file, looked, module.library, module.headers));
 }
 
 bool is_loaded(const char* library) {
@@ -79,7 +91,7 @@ bool is_loaded(const char* library) {
   return handle != nullptr;
 }
 
-Result<const UcxModule*> load_module(const std::string& file) {
+Result<const TransportModule*> load_module(const Module& of, const std::string& file) {
   void* library = nullptr;
   {
     const KeptSignalHandlers kept;
@@ -87,16 +99,15 @@ Result<const UcxModule*> load_module(const std::string& file) {
   }
   if (library == nullptr) {
     const char* reason = dlerror();
-    return Status(
-        TAILRACE_UNSUPPORTED,
-        fmt::format("forwarding needs UCX; is it installed (Debian package libucx0)? {} cannot be loaded: {}", file,
-                    reason != nullptr ? reason : "no reason given"));
+    return Status(TAILRACE_UNSUPPORTED,
+                  fmt::format("forwarding needs {}; is it installed (Debian package {})? {} cannot be loaded: {}",
+                              of.library, of.package, file, reason != nullptr ? reason : "no reason given"));
   }
-  const auto function = reinterpret_cast<UcxModuleFunction*>(dlsym(library, kUcxModuleFunction));
-  const UcxModule* const module = function != nullptr ? function() : nullptr;
-  if (module != nullptr && module->build == kUcxModuleBuild) return module;
+  const auto function = reinterpret_cast<TransportModuleFunction*>(dlsym(library, kTransportModuleFunction));
+  const TransportModule* const module = function != nullptr ? function() : nullptr;
+  if (module != nullptr && module->build == kTransportBuild) return module;
   return Status(TAILRACE_UNSUPPORTED, fmt::format("{} is of another version of tailrace: found {:#x}, expected {:#x}",
-                                                  file, module != nullptr ? module->build : 0, kUcxModuleBuild));
+                                                  file, module != nullptr ? module->build : 0, kTransportBuild));
 }
 
 // UCX does not work in a child that was forked by a process which uses it: connections wait for ever.
@@ -113,13 +124,16 @@ Status check_process() {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> load_ucx_transport(Doorbell& doorbell, UcxOptions options,
-                                                      const std::string& file) {
-  const Result<std::string> path = file.empty() ? find_module() : Result<std::string>(file);
+Result<std::unique_ptr<Transport>> load_transport(TransportKind kind, Doorbell& doorbell, TransportOptions options,
+                                                  const std::string& file) {
+  const Module& of = kind == TransportKind::tcp ? kTcp : kUcx;
+  const Result<std::string> path = file.empty() ? find_module(of) : Result<std::string>(file);
   if (!path.ok()) return path.status();
-  if (Status status = check_process(); !status.ok()) return status;
-  options.others_use_ucx = options.others_use_ucx || is_loaded("libucs.so.0");
-  const Result<const UcxModule*> module = load_module(path.value());
+  if (kind == TransportKind::ucx) {
+    if (Status status = check_process(); !status.ok()) return status;
+    options.others_use_ucx = options.others_use_ucx || is_loaded("libucs.so.0");
+  }
+  const Result<const TransportModule*> module = load_module(of, path.value());
   if (!module.ok()) return module.status();
   Status why;
   std::unique_ptr<Transport> transport(module.value()->open(doorbell, options, why));

@@ -1,8 +1,8 @@
-#include "transport/secure/random_bytes.hpp"
+#include "transport/key/random_bytes.hpp"
 
 #include <sodium.h>
 
-#include "transport/secure/secret.hpp"
+#include "transport/key/secret.hpp"
 
 namespace tailrace::impl {
 

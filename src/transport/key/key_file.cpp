@@ -1,4 +1,4 @@
-#include "transport/secure/key_file.hpp"
+#include "transport/key/key_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

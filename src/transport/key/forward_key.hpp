@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "transport/secure/secret.hpp"
+#include "transport/key/secret.hpp"
+#include "transport/transport_module.hpp"
 
 namespace tailrace::impl {
 
@@ -17,8 +18,9 @@ struct ForwardKey {
   Secret secret;
 };
 
-// The subkeys of a ForwardKey. docs/formats/key.md and python/tailrace/cli/key.py name the first.
-enum class KeyUse : uint64_t { name = 1, hello = 2, refusal = 3, transcript = 4 };
+// The subkeys of a ForwardKey. docs/formats/key.md and python/tailrace/cli/key.py name the first; the second is the
+// key of TLS.
+enum class KeyUse : uint64_t { name = 1, tls = 5 };
 Secret subkey_of(const ForwardKey& key, KeyUse use);
 
 using KeyName = std::array<unsigned char, 8>;
@@ -26,5 +28,7 @@ KeyName name_bytes(const ForwardKey& key);
 // "01ab-23cd-45ef-6789"
 std::string text_of(const KeyName& name);
 inline std::string name_of(const ForwardKey& key) { return text_of(name_bytes(key)); }
+// Returns the key as TLS has it, with its name as the identity.
+PreSharedKey pre_shared(const ForwardKey& key);
 
 }  // namespace tailrace::impl
