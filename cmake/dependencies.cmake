@@ -9,7 +9,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(liburing REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(libsodium REQUIRED IMPORTED_TARGET libsodium)
-pkg_check_modules(libgcrypt REQUIRED IMPORTED_TARGET libgcrypt)
+pkg_check_modules(openssl REQUIRED IMPORTED_TARGET openssl>=3)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 

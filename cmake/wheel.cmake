@@ -23,9 +23,9 @@ install(FILES ${PROJECT_BINARY_DIR}/tailraceConfig.cmake ${PROJECT_BINARY_DIR}/t
         DESTINATION tailrace/cmake COMPONENT python)
 
 # The licenses of what the wheel contains, where the build's system is one of Debian.
-set(contents libarchive-dev libaec-dev libblosc1 libbz2-dev libcli11-dev libdeflate-dev libfmt-dev libgcrypt20
-             libgpg-error0 liblz4-1 liblzf1 liblzma-dev libpcre2-dev libpugixml-dev libsnappy1v5 libsodium-dev
-             libspdlog-dev liburing-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
+set(contents libarchive-dev libaec-dev libblosc1 libbz2-dev libcli11-dev libdeflate-dev libfmt-dev liblz4-1
+             liblzf1 liblzma-dev libpcre2-dev libpugixml-dev libsnappy1v5 libsodium-dev
+             libspdlog-dev libssl3 liburing-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
 foreach(package IN LISTS contents)
   if(EXISTS /usr/share/doc/${package}/copyright AND SKBUILD_METADATA_DIR)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses/${package}

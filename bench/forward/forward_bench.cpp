@@ -23,7 +23,6 @@ struct Options {
   std::string dir;
   std::string forward;  // "": this process writes itself
   std::string key;
-  std::string transports;
   uint64_t request = uint64_t{1} << 20;  // bytes
   uint64_t requests = 256;
   uint64_t budget = uint64_t{64} << 20;
@@ -37,7 +36,6 @@ Options parse_options(int argc, char** argv) {
   add_words(app, "--what", options.what, kWhat, "latency: each write is waited for");
   app.add_option("--forward", options.forward, "the forwarder's address; without it this process writes itself");
   app.add_option("--key", options.key, "the forwarder's key file");
-  app.add_option("--transports", options.transports, "those of UCX");
   app.add_option("--request", options.request, "bytes of a request")->check(CLI::Range(1ul, 1ul << 30));
   app.add_option("--requests", options.requests, "how many")->check(CLI::Range(1, 1 << 24));
   app.add_option("--budget", options.budget, "bytes of memory for data under way");
@@ -53,7 +51,6 @@ std::string config_of(const Options& options) {
                      "}\nlayouts: {none: {type: uint8, shape: [1]}}\nvariables: {none: {layout: none}}\n";
   if (options.forward.empty()) return text;
   text += "forward: {servers: [" + quoted(options.forward) + "], key: " + quoted(options.key);
-  if (!options.transports.empty()) text += ", transports: " + quoted(options.transports);
   return text + "}\n";
 }
 

@@ -95,9 +95,6 @@ void add_write(CLI::App& app, WriteOptions& write) {
       app.add_option("--forward", write.forward, "tailrace: a forwarder that writes")->option_text("HOST:PORT");
   app.add_option("--key", write.key, "the forwarder's key file")->needs(forward)->option_text("FILE");
   forward->needs("--key");
-  app.add_option("--transports", write.transports, "those of UCX that lead to the forwarder")
-      ->needs(forward)
-      ->option_text("NAMES");
   add_storage(app, write);
 }
 

@@ -27,7 +27,6 @@ struct WriteOptions {
   std::string throttle = "none";  // as the configuration has it
   std::string forward;            // address of a forwarder; "": none
   std::string key;                // the forwarder's key file
-  std::string transports;         // of UCX; "": it chooses
   bool direct = true;
   int iterations = 8;
   uint64_t bytes = uint64_t{8} << 20;  // in each iteration, all variables together

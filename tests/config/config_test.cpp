@@ -225,12 +225,11 @@ TEST(right, every_key) {
   EXPECT_EQ(config.storage.throttle.kind, Throttle::Kind::rate);
   EXPECT_EQ(config.storage.throttle.rate, uint64_t{800} << 20);
   EXPECT_EQ(config.forward.servers, (std::vector<std::string>{"io1:4711", "[fe80::1]:4712"}));
-  EXPECT_EQ(config.forward.key, "~/.config/tailrace/key");
+  EXPECT_EQ(config.forward.keys, (std::vector<std::string>{"~/.config/tailrace/key", "/etc/tailrace/old"}));
   EXPECT_EQ(config.forward.on_loss, OnForwarderLoss::direct);
   EXPECT_TRUE(config.forward.spread);
   EXPECT_EQ(config.forward.confirm, Confirm::durable);
-  EXPECT_TRUE(config.forward.encrypt);
-  EXPECT_EQ(config.forward.transports, "tcp");
+  EXPECT_FALSE(config.forward.ucx);
   EXPECT_EQ(config.forward.listen, "0.0.0.0:0");
   EXPECT_EQ(config.forward.roots, (std::vector<std::string>{"/scratch", "/work"}));
   EXPECT_EQ(config.forward.number, 3u);

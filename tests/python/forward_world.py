@@ -42,7 +42,7 @@ class Daemon:
 
     def start(self):
         config = self.directory / f"io{self.number}.yaml"
-        forward = {"listen": self.address, "roots": [str(self.root)], "key": str(self.key), "transports": "tcp",
+        forward = {"listen": self.address, "roots": [str(self.root)], "key": str(self.key),
                    "number": self.number}
         config.write_text(json.dumps({"tailrace": 1, "name": "io", "memory": {"budget": "64 MiB"},
                                       "forward": forward}))
@@ -129,7 +129,7 @@ def write_config(directory, out, servers, key):
             "storage": {"path": str(out), "existing": "continue"},
             "layouts": {"large": {"type": "float64", "shape": [50_000]}, "few": {"type": "float32", "shape": [7]}},
             "variables": {"u": {"layout": "large"}, "small": {"layout": "few"}},
-            "forward": {"servers": servers, "key": str(key), "transports": "tcp"}}
+            "forward": {"servers": servers, "key": str(key)}}
     path = directory / "sim.yaml"
     path.write_text(json.dumps(text))
     return path

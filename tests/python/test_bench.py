@@ -310,7 +310,7 @@ def test_the_real_program(tmp_path, capsys, pattern):
     assert cli.main(["bench", "pattern", "--quick", "--dir", str(tmp_path / "out"), "--pattern", str(pattern),
                      "--variables", "2", "--json", str(file), "--trace", str(trace), "--writers",
                      "sync-hdf5,posix-aio,tailrace-alloc,tailrace-write,tailrace-borrow,tailrace-write-forwarded,"
-                     "tailrace-borrow-tcp"]) == 0
+                     "tailrace-borrow-forwarded"]) == 0
     said = capsys.readouterr().out
     assert "× the limit" in said and "failed" not in said and "excess" in said
     series = result.load(file).points[0]["series"]

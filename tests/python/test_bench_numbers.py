@@ -43,16 +43,16 @@ def test_summaries():
     ("tailrace-alloc", "tailrace alloc", "--write tailrace --verb alloc", "model2"),
     ("tailrace-write", "tailrace write", "--write tailrace --verb write", "model2_copy"),
     ("tailrace-write-unpinned", "tailrace write unpinned", "--write tailrace --verb write --pin none", "model2_copy"),
-    ("tailrace-write-tcp", "tailrace write tcp", "--write tailrace --verb write", None),
+    ("tailrace-write-forwarded", "tailrace write forwarded", "--write tailrace --verb write", None),
     ("tailrace-borrow-unaligned", "tailrace borrow unaligned", "--write tailrace --verb borrow --buffers unaligned",
      None),
     ("tailrace-alloc-buffered", "tailrace alloc buffered", "--write tailrace --verb alloc --direct off", None)])
 def test_writers(name, title, arguments, model):
     writer = writers.parse(name)
     assert (writer.title, " ".join(writer.arguments), writer.model) == (title, arguments, model)
-    assert writer.copies == (name in ("tailrace-write", "tailrace-write-unpinned", "tailrace-write-tcp",
+    assert writer.copies == (name in ("tailrace-write", "tailrace-write-unpinned", "tailrace-write-forwarded",
                                        "tailrace-borrow-unaligned"))
-    assert writer.transports == ("tcp" if name.endswith("tcp") else None)
+    assert writer.forwarded == name.endswith("forwarded")
 
 
 def test_every_rung_has_a_writer():

@@ -20,8 +20,7 @@ std::string quoted(const std::string& text) {
 
 std::string forward_section(const WriteOptions& options) {
   if (options.forward.empty()) return "";
-  const std::string transports = options.transports.empty() ? "" : ", transports: " + quoted(options.transports);
-  return "forward: {servers: [" + quoted(options.forward) + "], key: " + quoted(options.key) + transports + "}\n";
+  return "forward: {servers: [" + quoted(options.forward) + "], key: " + quoted(options.key) + "}\n";
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class Tailrace(CMakePackage):
     depends_on("hdf5@1.14.4:1.14 ~shared ~mpi ~cxx ~fortran ~hl cflags=-fPIC", type="build")
     depends_on("liburing")
     depends_on("libsodium")
-    depends_on("libgcrypt")
+    depends_on("openssl@3:")
     depends_on("yaml-cpp")
     depends_on("fmt")
     depends_on("spdlog +shared")

@@ -26,7 +26,7 @@ from .scratch import Scratch
 from .steal import TRIES, Steal
 
 VERSION = 1
-TRANSPORTS = {"chosen": "", "tcp": "tcp"}  # names in results, and those of UCX
+TRANSPORTS = {"tcp": "tcp"}  # names in results, and those of UCX that are compared with them
 SMALL = 4096  # bytes of a write that is waited for
 
 _PLACE = pathlib.Path("build/release/bench/forward/forward_bench")
@@ -134,7 +134,7 @@ class _Study:
         command = [str(self._path), "--dir", str(directory), "--what", what, "--request", str(request), "--requests",
                    str(requests)]
         if way in TRANSPORTS:
-            command += self._forwarder.arguments(TRANSPORTS[way])
+            command += self._forwarder.arguments()
         return self._steal.least_disturbed(lambda: program.ask(command, "forward_run"), self._scratch.settle)
 
     def _bars(self, way: str, runs: dict[tuple[str, str], list[float]]) -> list[Bar]:

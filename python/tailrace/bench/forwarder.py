@@ -79,7 +79,6 @@ class Forwarder:
         end(self._process)
         self._directory.cleanup()
 
-    def arguments(self, transports: str) -> list[str]:
-        """Returns a program's arguments that lead to it; `transports`: those of UCX, or "" for its choice."""
-        return ["--forward", self.address, "--key", str(self.key),
-                *(["--transports", transports] if transports else [])]
+    def arguments(self) -> list[str]:
+        """Returns a program's arguments that lead to it."""
+        return ["--forward", self.address, "--key", str(self.key)]

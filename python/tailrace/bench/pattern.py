@@ -64,7 +64,7 @@ def run(program: Program, settings: Settings, observer: Observer) -> Result:
     """Makes all runs; raises Failed."""
     with Scratch(settings.directories, settings.keep) as scratch, contextlib.ExitStack() as more:
         forwarder = None
-        if any(writers.parse(name).transports is not None for name in _names(settings)):
+        if any(writers.parse(name).forwarded for name in _names(settings)):
             forwarder = more.enter_context(Forwarder(scratch.directories, 4 * settings.bytes + (64 << 20)))
         return _Runs(program, settings, observer, scratch, forwarder).all()
 
@@ -197,8 +197,8 @@ class _Runs:
         arguments = [*self._kernel(), "--passes", str(passes), "--iterations", str(s.iterations), "--bytes",
                      str(s.bytes), "--variables", str(s.variables), "--queue-depth", str(s.queue_depth),
                      *self._scratch.arguments(writer.name), *writer.arguments, *more]
-        if self._forwarder and writer.transports is not None:
-            arguments += self._forwarder.arguments(writer.transports)
+        if self._forwarder and writer.forwarded:
+            arguments += self._forwarder.arguments()
         if keep:
             self._scratch.empty(writer.name)  # what was kept at an earlier C/W
             arguments.append("--keep")

@@ -114,7 +114,7 @@ class _Testbed:
             "tailrace": 1, "name": "testbed", "memory": {"budget": 64 << 20}, "schedule": schedule,
             "storage": {"backend": "posix", "direct": False},
             "forward": {"listen": f"{host}:0", "roots": [str(self._memory / "files")], "key": str(self._key),
-                        "number": number, "transports": "tcp"}}))
+                        "number": number}}))
         inside = self._network.inside(number) if self._network else []
         environment = self._network.for_ucx_inside(number) if self._network else {}
         try:

@@ -17,8 +17,7 @@ SWITCHES = {
     "malloc": ["--buffers", "malloc"],
     "unaligned": ["--buffers", "unaligned"],
     "throttled": ["--throttle", "auto"],
-    "forwarded": [],  # by a forwarder on this machine, over the transport that UCX chooses
-    "tcp": [],  # the same over TCP, as between machines without a faster network
+    "forwarded": [],  # by a forwarder on this machine, over TCP with TLS
 }
 DEFAULT = ("none", "sync", "tailrace-alloc", "tailrace-write")
 
@@ -38,7 +37,7 @@ class Writer:
     arguments: tuple[str, ...]  # for `pattern run`
     copies: bool = False  # what is handed over is copied: the limit includes a memcpy for each iteration
     model: str | None = None  # predicts its total; None: no model does
-    transports: str | None = None  # of UCX, by which a forwarder is reached, "": its choice; None: no forwarder
+    forwarded: bool = False  # by a forwarder
 
     @property
     def is_tailrace(self) -> bool:
@@ -69,12 +68,12 @@ def parse(name: str) -> Writer:
     copies = verb == "write" or bool({"malloc", "unaligned"} & set(switches))
     return Writer(name, " ".join([first, *rest]), ("--write", "tailrace", "--verb", verb, *arguments),
                   copies=copies, model=_model(verb, switches),
-                  transports="tcp" if "tcp" in switches else "" if "forwarded" in switches else None)
+                  forwarded="forwarded" in switches)
 
 
 def _model(verb: str, switches: list[str]) -> str | None:
     # W is measured with aligned blocks that bypass the page cache as fast as they can, from memory touched before.
-    if set(switches) & {"buffered", "malloc", "unaligned", "throttled", "forwarded", "tcp"}:
+    if set(switches) & {"buffered", "malloc", "unaligned", "throttled", "forwarded"}:
         return None
     return "model2_copy" if verb == "write" else "model2"
 

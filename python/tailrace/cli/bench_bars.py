@@ -23,8 +23,7 @@ TITLES = {"open": "open, and the first output", "places": "place core beside pla
           "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
           "restart": "the server is killed",
-          "forward chosen": "through a forwarder, over the transport that UCX chooses",
-          "forward tcp": "through a forwarder, over TCP", "ucx_perftest": "UCX's own program"}
+          "forward tcp": "through a forwarder, over TCP with TLS", "ucx_perftest": "UCX's own program"}
 
 
 class Printer:

@@ -168,8 +168,7 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
         paths.append(environment["HDF5_PLUGIN_PATH"])
     elif DEFAULT_PLUGINS.is_dir():
         paths.append(str(DEFAULT_PLUGINS))
-    added = {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words),
-             **_for_ucx(forward, environment)}
+    added = {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
     if close == "detach":
         if not NAMES.is_file():
             raise ValueError(f"found no {NAMES}: the package is not whole")
@@ -233,16 +232,10 @@ def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: s
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without OpenFOAM")
     added = {**_programs.preload(library, environment), "FOAM_FILEHANDLER": "tailrace",
-             "TAILRACE_OPENFOAM": " ".join(words), **_for_ucx(forward, environment)}
+             "TAILRACE_OPENFOAM": " ".join(words)}
     if not environment.get("WM_PROJECT_DIR") and (OPENFOAM_FOLDER / "etc/controlDict").is_file():
         added["WM_PROJECT_DIR"] = str(OPENFOAM_FOLDER)
     return added
-
-
-def _for_ucx(forward: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """Keeps UCX, which forwards, from trying its hooks for memory when the writer's thread loads it: it moves the end
-    of the heap to and fro, which the program's other threads use meanwhile."""
-    return {"UCX_MEM_EVENTS": "n"} if forward and "UCX_MEM_EVENTS" not in environment else {}
 
 
 def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
@@ -265,8 +258,7 @@ def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
     library = PRELOADED / f"libtailrace_mpiio_{mpi_of(arguments.program)}.so"
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without this MPI")
-    return {**_programs.preload(library, os.environ), "TAILRACE_MPIIO": " ".join(words),
-            **_for_ucx(arguments.forward, os.environ)}
+    return {**_programs.preload(library, os.environ), "TAILRACE_MPIIO": " ".join(words)}
 
 
 def mpi_of(program: Sequence[str]) -> str:

@@ -349,8 +349,8 @@ void Connection::end_send(uint64_t tag, const Status& status) {
 }
 
 void Connection::end_all(const Status& status) {
-  for (const Frame& frame : frames_) {
-    if (frame.tag) end_send(*frame.tag, status);
+  for (Frame& frame : frames_) {
+    if (const auto tag = std::exchange(frame.tag, std::nullopt)) end_send(*tag, status);
   }
   for (const auto& [number, outgoing] : outgoing_) end_send(outgoing.tag, status);
   for (const auto& [number, incoming] : incoming_) {
@@ -369,7 +369,6 @@ void Connection::leave() {
   const bool was_open = phase_ == Phase::open;
   const bool is_cut = piece_ > 0;
   end_all(Status(TAILRACE_CLOSED, fmt::format("the connection with {} was closed", address_)));
-  for (Frame& frame : frames_) frame.tag.reset();
   if (is_cut || !was_open) frames_.clear();
   piece_ = 0;
   has_piece_head_ = false;
