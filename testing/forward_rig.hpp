@@ -44,9 +44,8 @@ class KeptLog final : public Log {
 // A forwarder with all its parts, at the address `host`.
 class ForwarderNode {
  public:
-  ForwarderNode(SimNetwork& network, const Clock& clock, std::string name,
-                Forwarder::Options options = {}, uint64_t memory = uint64_t{64} << 20,
-                EngineOptions engine_options = {})
+  ForwarderNode(SimNetwork& network, const Clock& clock, std::string name, Forwarder::Options options = {},
+                uint64_t memory = uint64_t{64} << 20, EngineOptions engine_options = {})
       : host(std::move(name)),
         bytes(memory),
         storage(doorbell),
@@ -135,7 +134,7 @@ class ForwardRig {
 
   SimClock clock;
   SimNetwork network;
-  int client_key = 0;  // that of forwarders is 0
+  int client_key = 0;                                                // that of forwarders is 0
   std::map<std::string, std::unique_ptr<ForwarderNode>> forwarders;  // by address
   std::function<void()> during_turn;
 };

@@ -51,7 +51,8 @@ constexpr std::string_view key_rule = "the name of a key file (tailrace key new 
 std::vector<std::string> read_keys(const YamlValue& value) {
   std::vector<std::string> keys;
   if (value.is_scalar()) return {value.text(key_rule)};
-  for (const YamlValue& item : value.items("the name of a key file, or a list of them: the new key, and an old one")) {
+  for (const YamlValue& item :
+       value.items("the name of a key file, or a list of them: the new key, and an old one")) {
     keys.push_back(item.text(key_rule));
   }
   if (keys.empty()) value.wrong(key_rule);

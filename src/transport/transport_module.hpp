@@ -1,5 +1,5 @@
-// The modules libtailrace_tcp.so and libtailrace_ucx.so as they look from outside: the options of a transport, and the
-// one function that each module exports.
+// The modules libtailrace_tcp.so and libtailrace_ucx.so as they look from outside: the options of a transport, and
+// the one function that each module exports.
 //
 // The transports are built into modules, so that only processes that forward load OpenSSL, or need UCX.
 // transport/loader loads them. Both sides come from the same build; the number in TransportModule shows the loader if

@@ -108,8 +108,7 @@ class Client {
     RemoteStorage::Options remote;
     remote.servers = {options_.forwarders[process_ % options_.forwarders.size()]};
     remote.name = fmt::format("process {}", process_);
-    auto storage =
-        RemoteStorage::create(std::move(transport).value(), nullptr, clock_, doorbell_, *log_, remote);
+    auto storage = RemoteStorage::create(std::move(transport).value(), nullptr, clock_, doorbell_, *log_, remote);
     if (!storage.ok()) return storage.status();
     return std::unique_ptr<Storage>(std::move(storage).value());
   }

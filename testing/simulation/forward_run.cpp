@@ -376,8 +376,8 @@ Node::Node(ForwardRun& of, const std::string& name, uint64_t number)
               of.storage_options(number), name),
       engine(storage, fifo, of.world_.clock(), of.engine_options(SplitDice(of.seed_, "forward engine", number))),
       endpoint(of.network_.endpoint(doorbell, name)),
-      links(*endpoint, of.world_.clock(), of.log_,
-            encode_terms(Forwarder::terms(of.forwarder_options()), ""), of.forwarder_links()),
+      links(*endpoint, of.world_.clock(), of.log_, encode_terms(Forwarder::terms(of.forwarder_options()), ""),
+            of.forwarder_links()),
       forwarder(links, engine, {bytes.get(), kMemory}, of.world_.clock(), of.log_, of.forwarder_options(),
                 [](const auto&) { return ""; }) {
   TAILRACE_REQUIRE(links.listen(name).ok());
@@ -450,8 +450,8 @@ void Guest::begin() {
   }
   auto endpoint = run_.network_.endpoint(doorbell_, fmt::format("node{}", number_),
                                          [this](Nanoseconds limit) { run_.world_.sleep(&run_.network_, limit); });
-  auto made = RemoteStorage::create(std::move(endpoint), std::move(local), run_.world_.clock(),
-                                    doorbell_, run_.log_, options);
+  auto made = RemoteStorage::create(std::move(endpoint), std::move(local), run_.world_.clock(), doorbell_, run_.log_,
+                                    options);
   if (!made.ok()) run_.story_.fail("telling", made.status().fault().message);
   storage_ = std::move(made).value();
   engine_.emplace(*storage_, fifo_, run_.world_.clock(),

@@ -2,11 +2,12 @@
 // with 4 KiB. That is the transport over TCP; with --ucx the one over UCX, and how to measure the same with UCX's own
 // program.
 //
-//   transport_speed [--ucx] [--tls NAMES] [--segments N] [--eager BYTES] [--seconds S] [--announce] [--tiny] [--idle S]
+//   transport_speed [--ucx] [--tls NAMES] [--segments N] [--eager BYTES] [--seconds S] [--announce] [--tiny]
+//                   [--idle S]
 //
-// --tls tcp: of UCX, as between machines. --announce: registers the memory. --idle: measures instead what a connection costs
-// that nobody uses. Bulk data come from and go to 16 buffers in turn. Compiled against src, so it is here and not in
-// bench/.
+// --tls tcp: of UCX, as between machines. --announce: registers the memory. --idle: measures instead what a
+// connection costs that nobody uses. Bulk data come from and go to 16 buffers in turn. Compiled against src, so it is
+// here and not in bench/.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,7 +56,8 @@ void check(const Status& status) {
 class End {
  public:
   explicit End(const Settings& settings) : settings_(settings), memory_(kAtOnce * kLargest, std::byte{1}) {
-    Result<std::unique_ptr<Transport>> loaded = settings.is_ucx ? load_transport(TransportKind::ucx, bell_, settings.transport, TEST_UCX)
+    Result<std::unique_ptr<Transport>> loaded =
+        settings.is_ucx ? load_transport(TransportKind::ucx, bell_, settings.transport, TEST_UCX)
                         : load_transport(TransportKind::tcp, bell_, settings.transport, TEST_TCP);
     check(loaded.status());
     transport_ = std::move(loaded).value();

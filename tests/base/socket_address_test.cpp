@@ -1,5 +1,5 @@
 // Addresses as people write them.
-#include "base/os/socket_address.hpp"
+#include "base/net/socket_address.hpp"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -209,8 +209,8 @@ TEST_F(LinksTest, OtherGreetingsEndTheLink) {
   const uint16_t version = Links::Options().version;
   std::vector<std::byte> longer = greeting(LinkGreeting::kMagic, version);
   longer.push_back({});
-  for (const std::vector<std::byte>& wrong :
-       {bytes_from(""), bytes_from("hello"), longer, greeting(1, version), greeting(LinkGreeting::kMagic, version + 1)}) {
+  for (const std::vector<std::byte>& wrong : {bytes_from(""), bytes_from("hello"), longer, greeting(1, version),
+                                              greeting(LinkGreeting::kMagic, version + 1)}) {
     Doorbell doorbell;
     const auto endpoint = network_.endpoint(doorbell, "client");
     const PeerId peer = endpoint->connect("server");

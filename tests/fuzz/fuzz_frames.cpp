@@ -1,5 +1,5 @@
-// Frames of somebody who has the key, and sends what he likes. Properties: the connection takes no more memory than it
-// may, every send and receive ends once, whatever comes, and the reason of an end is one line.
+// Frames of somebody who has the key, and sends what he likes. Properties: the connection takes no more memory than
+// it may, every send and receive ends once, whatever comes, and the reason of an end is one line.
 #include <sys/socket.h>
 
 #include <cstring>

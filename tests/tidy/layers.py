@@ -16,11 +16,11 @@ import sources
 # The layers of src's folders, the lowest first.
 LAYERS = [
     {"base", "collective", "collective/read", "collective/write", "filter/codecs"},
-    {"base/names", "base/sync", "base/os"},
+    {"base/names", "base/net", "base/sync", "base/os"},
     {"base/memory", "base/signals"},
     {"model", "transport"},
-    {"model/wire", "transport/key", "transport/link", "transport/loader", "transport/simulated", "transport/tcp",
-     "transport/ucx"},
+    {"model/wire", "transport/key", "transport/link", "transport/loader"},
+    {"transport/simulated", "transport/tcp", "transport/ucx"},
     {"config/yaml"},
     {"config", "storage"},
     {"storage/os"},

@@ -23,7 +23,7 @@ OTHER_TARGETS = {"api", "action/host"}
 # The purpose of each layer, the lowest first, as on the page.
 MEANING = [
     "words without a meaning of their own; bytes made smaller", "threads and the system", "memory",
-    "what is spoken of; keys and seals for messages", "as bytes; messages over the network",
+    "what is spoken of; the port to the network", "as bytes; keys and links", "networks",
     "the syntax of the configuration", "the configuration; the port to files", "files of the system", "back ends",
     "requests; filters", "the metadata of files", "where blocks lie", "what a client and its server share",
     "files as they are; where the server runs; actions",

@@ -19,7 +19,7 @@ namespace tailrace::impl {
 class EpollSet {
  public:
   enum class Trigger { level, edge, edge_both };  // edge_both: also when `fd` can be written to
-  static constexpr size_t kAtOnce = 64;  // reported by one wait; the next reports the others
+  static constexpr size_t kAtOnce = 64;           // reported by one wait; the next reports the others
 
   static Result<EpollSet> create();
 

@@ -77,8 +77,8 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
   Forwarder::Options limits;
   Links::Options link_options;
   link_options.silence = link_options.lease = limits.lease;
-  parts.links.emplace(*parts.transport, parts.clock, log,
-                      encode_terms(Forwarder::terms(limits), name_of_process()), link_options);
+  parts.links.emplace(*parts.transport, parts.clock, log, encode_terms(Forwarder::terms(limits), name_of_process()),
+                      link_options);
   parts.forwarder.emplace(*parts.links, *parts.engine, parts.memory->bytes(), parts.clock, log, limits,
                           [&config, begun = parts.clock.now(), &clock = parts.clock](const Forwarder::View& view) {
                             return forward_view(config, view, clock.now() - begun);

@@ -20,7 +20,8 @@ Result<std::string> forward_status(const std::string& address, const std::string
   forward.keys = {key_file};
   auto transport = open_transport(forward, doorbell);
   if (!transport.ok()) return transport.status();
-  Links links(*transport.value(), clock, *log.value(), encode_terms(ForwardTerms::Role::inspector, name_of_process()), {});
+  Links links(*transport.value(), clock, *log.value(), encode_terms(ForwardTerms::Role::inspector, name_of_process()),
+              {});
   ForwarderSet forwarders(links, clock, doorbell, *log.value(), {.addresses = {address}});
   ForwardCallMessage message;
   message.record.call = ForwardCall::status;

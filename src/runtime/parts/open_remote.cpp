@@ -68,8 +68,7 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
   options.spread = config.forward.spread;
   options.name = name_of_process();
   system_random()(std::as_writable_bytes(std::span(&options.process, 1)));
-  auto storage = RemoteStorage::create(std::move(transport).value(), std::move(local), clock, doorbell, log,
-                                       options);
+  auto storage = RemoteStorage::create(std::move(transport).value(), std::move(local), clock, doorbell, log, options);
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }

@@ -45,9 +45,8 @@ int64_t error_of(const Status& failure) {
 }  // namespace
 
 Result<std::unique_ptr<RemoteStorage>> RemoteStorage::create(std::unique_ptr<Transport> transport,
-                                                             std::unique_ptr<Storage> local,
-                                                             const Clock& clock, Doorbell& doorbell, Log& log,
-                                                             const Options& options) {
+                                                             std::unique_ptr<Storage> local, const Clock& clock,
+                                                             Doorbell& doorbell, Log& log, const Options& options) {
   TAILRACE_REQUIRE(!options.servers.empty());
   TAILRACE_REQUIRE((options.on_loss == RemoteFiles::OnLoss::direct) == (local != nullptr));
   std::unique_ptr<RemoteStorage> storage(
@@ -56,9 +55,8 @@ Result<std::unique_ptr<RemoteStorage>> RemoteStorage::create(std::unique_ptr<Tra
   return storage;
 }
 
-RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local,
-                             const Clock& clock, Doorbell& doorbell, Log& log,
-                             const Options& options)
+RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local, const Clock& clock,
+                             Doorbell& doorbell, Log& log, const Options& options)
     : doorbell_(doorbell),
       log_(log),
       options_(options),

@@ -43,8 +43,7 @@ class RemoteStorage final : public Storage {
   // `local`: the storage of this node itself, for OnLoss::direct; else null. Borrows clock, doorbell and log.
   static Result<std::unique_ptr<RemoteStorage>> create(std::unique_ptr<Transport> transport,
                                                        std::unique_ptr<Storage> local, const Clock& clock,
-                                                       Doorbell& doorbell, Log& log,
-                                                       const Options& options);
+                                                       Doorbell& doorbell, Log& log, const Options& options);
   // Requires that all transfers were reaped. Says goodbye to the forwarders.
   ~RemoteStorage() override;
 

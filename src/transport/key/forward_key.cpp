@@ -26,8 +26,6 @@ std::string text_of(const KeyName& name) {
   return text;
 }
 
-PreSharedKey pre_shared(const ForwardKey& key) {
-  return {name_of(key), subkey_of(key, KeyUse::tls).bytes};
-}
+PreSharedKey pre_shared(const ForwardKey& key) { return {name_of(key), subkey_of(key, KeyUse::tls).bytes}; }
 
 }  // namespace tailrace::impl

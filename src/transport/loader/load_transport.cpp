@@ -72,8 +72,8 @@ Result<std::string> find_module(const Module& module) {
   std::string looked;
   const std::string folder = module.folder;
   // The last ones are places in a build directory: from src/<folder>, and from a folder of tests.
-  for (const std::string& place : {std::string("."), std::string("../lib"), "../" + folder, "../../src/" + folder,
-                                   "../../../src/" + folder}) {
+  for (const std::string& place :
+       {std::string("."), std::string("../lib"), "../" + folder, "../../src/" + folder, "../../../src/" + folder}) {
     const fs::path path = (here / place / module.file).lexically_normal();
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored)) return path.string();

@@ -45,7 +45,7 @@ Connection::Connection(PeerId id, FileDescriptor socket, const Tls& tls, bool ca
 
 bool Connection::move() {
   if (phase_ == Phase::connecting && !finish_connecting()) return false;
-  if (phase_ == Phase::greeting && !greet()) return false;
+  if (phase_ == Phase::greeting) return greet();  // its owner hears of it before the first message
   if (phase_ != Phase::open) return false;
   bool more = !is_leaving_ && read_some();
   if (phase_ == Phase::open) more = write_some() || more;
@@ -143,8 +143,8 @@ void Connection::check_answer() {
 
 void Connection::check_bulk() {
   const auto found = incoming_.find(head_.number);
-  const bool fits = found != incoming_.end() && head_.bulk > 0 &&
-                    head_.bulk <= found->second.into.size() - found->second.done;
+  const bool fits =
+      found != incoming_.end() && head_.bulk > 0 && head_.bulk <= found->second.into.size() - found->second.done;
   if (!fits) break_off("found bulk data that nobody has asked for");
 }
 
@@ -354,8 +354,7 @@ void Connection::end_all(const Status& status) {
   }
   for (const auto& [number, outgoing] : outgoing_) end_send(outgoing.tag, status);
   for (const auto& [number, incoming] : incoming_) {
-    events_.push_back(
-        {.kind = TransportEvent::Kind::received, .peer = id_, .tag = incoming.tag, .status = status});
+    events_.push_back({.kind = TransportEvent::Kind::received, .peer = id_, .tag = incoming.tag, .status = status});
   }
   outgoing_.clear();
   incoming_.clear();
@@ -363,7 +362,8 @@ void Connection::end_all(const Status& status) {
   wanted_.clear();
 }
 
-// The rest of a frame whose bulk data are the owner's cannot go any more; without it, nothing behind it has a meaning.
+// The rest of a frame whose bulk data are the owner's cannot go any more; without it, nothing behind it has a
+// meaning.
 void Connection::leave() {
   is_leaving_ = true;
   const bool was_open = phase_ == Phase::open;
@@ -386,7 +386,7 @@ bool Connection::has_left() {
     ::shutdown(socket_.get(), SHUT_WR);
     has_said_goodbye_ = true;
   }
-  // What the other end has sent meanwhile is read: else the system would reset the connection, and what went last
+  // Reads what the other end has sent meanwhile: else the system would reset the connection, and what went last
   // might not arrive.
   std::array<std::byte, 4096> ignored{};
   ssize_t got = 0;

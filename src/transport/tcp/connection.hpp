@@ -1,5 +1,5 @@
-// Connection: one connection of a transport over TCP, from its first byte to its end: the handshake, frames both ways,
-// and the bulk data that wait, go and come. The transport calls move() when its socket may have something.
+// Connection: one connection of a transport over TCP, from its first byte to its end: the handshake, frames both
+// ways, and the bulk data that wait, go and come. The transport calls move() when its socket may have something.
 //
 // It takes nothing from the other end on trust: each number is checked before memory is used for it. Every send and
 // receive ends with one event, also when the connection fails or is given up.
@@ -27,8 +27,8 @@ namespace tailrace::impl {
 
 class Connection {
  public:
-  static constexpr size_t kMostWhole = size_t{16} << 10;  // bytes of bulk data that travel with their head
-  static constexpr size_t kMostArrivals = 65536;          // messages whose bulk data nobody has fetched
+  static constexpr size_t kMostWhole = size_t{16} << 10;     // bytes of bulk data that travel with their head
+  static constexpr size_t kMostArrivals = 65536;             // messages whose bulk data nobody has fetched
   static constexpr uint64_t kMostKept = uint64_t{16} << 20;  // bytes of those that came with their heads
   static constexpr size_t kMostAtOnce = size_t{1} << 20;     // bytes that one move() reads or writes
 
@@ -82,7 +82,7 @@ class Connection {
   };
   // Bulk data of the other end that nobody has fetched.
   struct Arrival {
-    uint64_t number = 0;           // 0: they came with their head
+    uint64_t number = 0;  // 0: they came with their head
     uint64_t bytes = 0;
     std::vector<std::byte> kept;
   };
@@ -124,22 +124,22 @@ class Connection {
   bool is_leaving_ = false;
   bool has_said_goodbye_ = false;
 
-  // What goes.
+  // Sending.
   std::deque<Frame> frames_;
   size_t frame_done_ = 0;                            // bytes of the first one
   std::unordered_map<uint64_t, Outgoing> outgoing_;  // by number
   std::deque<uint64_t> wanted_;                      // numbers, in the order in which they are fetched
-  uint64_t piece_ = 0;                               // bytes that are left of a frame of bulk data, of the first of these
-  bool has_piece_head_ = false;                      // its head, the first frame, has not gone
+  uint64_t piece_ = 0;           // bytes that are left of a frame of bulk data, of the first of these
+  bool has_piece_head_ = false;  // its head, the first frame, has not gone
   uint64_t last_number_ = 0;
 
-  // What comes.
+  // Receiving.
   FrameHead head_;
   size_t head_done_ = 0;  // bytes of it
   size_t body_done_ = 0;  // bytes behind it
   std::vector<std::byte> body_;
   std::unordered_map<uint64_t, Arrival> arrivals_;   // by the number that the owner has
-  uint64_t last_announced_ = 0;                       // number of the other end's
+  uint64_t last_announced_ = 0;                      // number of the other end's
   std::unordered_map<uint64_t, Incoming> incoming_;  // by number
   uint64_t kept_ = 0;                                // bytes
   uint64_t last_arrival_ = 0;

@@ -1,5 +1,5 @@
-// Frames: what two ends of a connection over TCP send each other, inside TLS. Bytes shared between nodes: fixed width,
-// little-endian; kProtocol names their version.
+// Frames: what two ends of a connection over TCP send each other, inside TLS. Bytes shared between nodes: fixed
+// width, little-endian; kProtocol names their version.
 //
 // A message without bulk data, or with few, is one frame. Else its head goes alone, and the bulk data wait at the
 // sender until the receiver asks for them (fetch) or does not want them (refuse). They come in frames of kMostPiece

@@ -14,7 +14,7 @@
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
-#include "base/os/socket_address.hpp"
+#include "base/net/socket_address.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -28,7 +28,9 @@ Status of_socket(const char* what, const std::string& address, int error) {
   return Status::of_errno(what, "the network address '" + address + "'", error);
 }
 
-void set_option(int socket, int level, int name, int value) { ::setsockopt(socket, level, name, &value, sizeof value); }
+void set_option(int socket, int level, int name, int value) {
+  ::setsockopt(socket, level, name, &value, sizeof value);
+}
 
 FileDescriptor new_socket(const SocketAddress& address) {
   return FileDescriptor(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -46,19 +48,15 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::create(Doorbell& doorbell, c
   FileDescriptor timer(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!timer.is_open()) return Status::of_errno("make", "a timer", errno);
   if (Status added = set.value().add(timer.get(), kTimer, EpollSet::Trigger::edge); !added.ok()) return added;
-  std::unique_ptr<TcpTransport> made(new TcpTransport(doorbell, options, std::move(tls).value(),
-                                                      std::move(set).value(), std::move(timer)));
-  doorbell.listen_also_to({made->set_.fd(), Nanoseconds::max()});
+  std::unique_ptr<TcpTransport> made(
+      new TcpTransport(doorbell, options, std::move(tls).value(), std::move(set).value(), std::move(timer)));
+  doorbell.listen_also_to({made->set_.fd(), kLongestSleep});
   return made;
 }
 
 TcpTransport::TcpTransport(Doorbell& doorbell, const TransportOptions& options, std::unique_ptr<Tls> tls,
                            EpollSet set, FileDescriptor timer)
-    : doorbell_(doorbell),
-      options_(options),
-      tls_(std::move(tls)),
-      set_(std::move(set)),
-      timer_(std::move(timer)) {}
+    : doorbell_(doorbell), options_(options), tls_(std::move(tls)), set_(std::move(set)), timer_(std::move(timer)) {}
 
 TcpTransport::~TcpTransport() {
   doorbell_.listen_also_to({});
@@ -135,8 +133,8 @@ bool TcpTransport::accept_one() {
   while (!waiting_ && may_accept_) {
     sockaddr_storage from{};
     socklen_t size = sizeof from;
-    FileDescriptor socket(::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &size,
-                                    SOCK_CLOEXEC | SOCK_NONBLOCK));
+    FileDescriptor socket(
+        ::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.is_open() && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (!socket.is_open()) {
       // Without a descriptor or memory for it, it is tried again later (set_timer).
@@ -162,9 +160,8 @@ bool TcpTransport::make_room(const std::string& host) {
 
 void TcpTransport::drop_stranger(PeerId id, const Status& why) {
   const auto found = strangers_.find(id);
-  events_.push_back({.kind = TransportEvent::Kind::refused,
-                     .status = why,
-                     .text = found->second.connection->address()});
+  events_.push_back(
+      {.kind = TransportEvent::Kind::refused, .status = why, .text = found->second.connection->address()});
   strangers_.erase(found);
 }
 
@@ -308,7 +305,8 @@ void TcpTransport::drop_the_slow() {
 
 void TcpTransport::end_the_left() {
   const Nanoseconds time = now();
-  std::erase_if(leaving_, [time](auto& one) { return one.second.connection->has_left() || one.second.until <= time; });
+  std::erase_if(leaving_,
+                [time](auto& one) { return one.second.connection->has_left() || one.second.until <= time; });
 }
 
 // Has poll() called when a stranger or a connection that leaves has had its time.

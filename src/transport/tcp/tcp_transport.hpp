@@ -1,5 +1,5 @@
-// TcpTransport: the transport over TCP, with TLS 1.3 and a pre-shared key (tls.hpp). Implements the port transport.hpp;
-// a Connection does the work of each connection.
+// TcpTransport: the transport over TCP, with TLS 1.3 and a pre-shared key (tls.hpp). Implements the port
+// transport.hpp; a Connection does the work of each connection.
 //
 // A listener binds what it is told and nothing else; a caller listens nowhere. A stranger, who has not shown that he
 // has the key, costs a socket until its first byte has come, and then what TLS needs for a handshake. There are few
@@ -30,6 +30,7 @@ namespace tailrace::impl {
 
 class TcpTransport final : public Transport {
  public:
+  static constexpr Nanoseconds kLongestSleep = std::chrono::hours(1);  // of the owner, if nothing happens
   static constexpr Nanoseconds kLongestEnd = std::chrono::seconds(2);  // for the other end to have had everything
 
   // Fails with TAILRACE_UNSUPPORTED if TLS cannot be used here. The doorbell outlives the transport.
@@ -90,13 +91,13 @@ class TcpTransport final : public Transport {
   EpollSet set_;
   const FileDescriptor timer_;
   FileDescriptor listener_;
-  bool may_accept_ = false;             // the listener may have more
+  bool may_accept_ = false;  // the listener may have more
   std::optional<Waiting> waiting_;
-  std::vector<TransportEvent> events_;  // since the last poll()
+  std::vector<TransportEvent> events_;    // since the last poll()
   std::map<PeerId, Stranger> strangers_;  // the oldest first
   std::unordered_map<PeerId, std::unique_ptr<Connection>> connections_;
   std::map<PeerId, Leaving> leaving_;
-  std::vector<PeerId> busy_;    // connections that may have something to do
+  std::vector<PeerId> busy_;                       // connections that may have something to do
   std::vector<std::pair<PeerId, Status>> failed_;  // of connections that never were; their owner must hear of it
   PeerId last_ = 0;
 };

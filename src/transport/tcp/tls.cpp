@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::array<unsigned char, 2> kCipher{0x13, 0x01};  // TLS_AES_128_GCM_SHA256: its hash is that of the key
 constexpr const char* kCiphers = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
-constexpr size_t kRecord = 16384;             // bytes of a TLS record
-constexpr size_t kRoomOfRecord = 17408;       // bytes that it may take, encrypted
+constexpr size_t kRecord = 16384;        // bytes of a TLS record
+constexpr size_t kRoomOfRecord = 17408;  // bytes that it may take, encrypted
 constexpr size_t kReadAhead = size_t{64} << 10;
 
 std::string last_error_of_openssl() {
@@ -60,7 +60,8 @@ SSL_SESSION* session_of(SSL* ssl, const PreSharedKey& key) {
   SSL_SESSION* const session = SSL_SESSION_new();
   if (session != nullptr && cipher != nullptr &&
       SSL_SESSION_set1_master_key(session, key.secret.data(), key.secret.size()) == 1 &&
-      SSL_SESSION_set_cipher(session, cipher) == 1 && SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1) {
+      SSL_SESSION_set_cipher(session, cipher) == 1 &&
+      SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1) {
     return session;
   }
   SSL_SESSION_free(session);
@@ -83,8 +84,8 @@ Result<std::unique_ptr<Tls>> Tls::create(std::vector<PreSharedKey> keys) {
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(context,
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_default_read_buffer_len(context, kReadAhead);
   SSL_CTX_set_psk_use_session_callback(context, &TlsStream::use_session);
@@ -243,8 +244,7 @@ Status TlsStream::failure(int why) {
     fault.system_errno = error_;
     fault.message = std::strerror(error_);
   } else if (ended_ && (why == SSL_ERROR_SYSCALL || why == SSL_ERROR_ZERO_RETURN || why == SSL_ERROR_SSL) &&
-             ERR_GET_REASON(ERR_peek_last_error()) != SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE &&
-             unknown_key_.empty()) {
+             ERR_GET_REASON(ERR_peek_last_error()) != SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && unknown_key_.empty()) {
     fault.message = greets ? "the other end has closed the connection in the handshake"
                            : "the other end has closed the connection";
   } else if (why == SSL_ERROR_ZERO_RETURN) {
@@ -296,7 +296,8 @@ int TlsStream::write_socket(BIO* bio, const char* from, size_t size, size_t* don
   auto* const stream = static_cast<TlsStream*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
   if (stream->sent_ >= kMostWaiting || stream->sent_ == stream->waiting_.size()) {
-    stream->waiting_.erase(stream->waiting_.begin(), stream->waiting_.begin() + static_cast<ptrdiff_t>(stream->sent_));
+    stream->waiting_.erase(stream->waiting_.begin(),
+                           stream->waiting_.begin() + static_cast<ptrdiff_t>(stream->sent_));
     stream->sent_ = 0;
   }
   const auto* const bytes = reinterpret_cast<const std::byte*>(from);

@@ -19,7 +19,7 @@
 
 namespace tailrace::impl {
 
-// What all connections of a transport have in common.
+// Tls: the keys and settings that all connections of a transport have in common.
 class Tls {
  public:
   // The first key is the one that this end calls with; as a listener it takes any of them. At least one.
@@ -51,7 +51,8 @@ class TlsStream {
 
   // Moves the handshake on. Returns true when it has ended: then the other end has shown that it has the key.
   Result<bool> shake_hands();
-  // Requires that the handshake has ended, as the next two. Returns how many bytes it has read; 0: there are none now.
+  // Requires that the handshake has ended, as the next two. Returns how many bytes it has read; 0: there are none
+  // now.
   Result<size_t> read(std::span<std::byte> into);
   // Encrypts as many of the bytes as there is room for; returns how many.
   Result<size_t> write(std::span<const std::byte> bytes);
@@ -82,9 +83,9 @@ class TlsStream {
   std::unique_ptr<SSL, Free> ssl_;
   std::vector<std::byte> waiting_;  // encrypted bytes; those from sent_ on wait for the socket
   size_t sent_ = 0;
-  int error_ = 0;              // errno of the socket
-  bool ended_ = false;         // the other end has closed
-  std::string unknown_key_;    // a listener: the identity of the caller's key, if it is none of ours
+  int error_ = 0;            // errno of the socket
+  bool ended_ = false;       // the other end has closed
+  std::string unknown_key_;  // a listener: the identity of the caller's key, if it is none of ours
 };
 
 }  // namespace tailrace::impl

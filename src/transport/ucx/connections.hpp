@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/deadline.hpp"
+#include "base/net/socket_address.hpp"
 #include "base/os/file_descriptor.hpp"
 #include "base/status.hpp"
 #include "transport/transport.hpp"
 #include "transport/ucx/peer.hpp"
-#include "base/os/socket_address.hpp"
 #include "transport/ucx/ucx_worker.hpp"
 
 namespace tailrace::impl {

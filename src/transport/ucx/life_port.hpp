@@ -5,8 +5,8 @@
 // exchanged.
 #pragma once
 
+#include "base/net/socket_address.hpp"
 #include "base/os/file_descriptor.hpp"
-#include "base/os/socket_address.hpp"
 
 namespace tailrace::impl {
 

@@ -1,7 +1,7 @@
-// The one function that libtailrace_ucx.so exports; transport/transport_module.hpp describes it. The other sources of this
-// folder are linked into the module with hidden symbols.
-#include "transport/ucx/ucx_transport.hpp"
+// The one function that libtailrace_ucx.so exports; transport/transport_module.hpp describes it. The other sources of
+// this folder are linked into the module with hidden symbols.
 #include "transport/transport_module.hpp"
+#include "transport/ucx/ucx_transport.hpp"
 
 namespace tailrace::impl {
 namespace {

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/net/socket_address.hpp"
 #include "base/status.hpp"
 #include "transport/transport.hpp"
-#include "base/os/socket_address.hpp"
 
 namespace tailrace::impl {
 

@@ -16,10 +16,10 @@
 
 #include "base/sync/doorbell.hpp"
 #include "transport/transport.hpp"
+#include "transport/transport_module.hpp"
 #include "transport/ucx/connections.hpp"
 #include "transport/ucx/messages.hpp"
 #include "transport/ucx/ucx_worker.hpp"
-#include "transport/transport_module.hpp"
 
 namespace tailrace::impl {
 

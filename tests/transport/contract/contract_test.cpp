@@ -73,6 +73,21 @@ TEST_P(TransportContract, ConnectsAndIsAccepted) {
   EXPECT_TRUE(rig_->listener.events.empty());
 }
 
+// The caller sends as soon as it may: the listener hears of the connection first all the same.
+TEST_P(TransportContract, AConnectionComesBeforeItsFirstMessage) {
+  for (int i = 0; i < 20; ++i) {
+    const PeerId peer = rig_->client.transport->connect(rig_->address);
+    rig_->next(rig_->client, Kind::connected);
+    rig_->client.transport->send(peer, {}, {}, 1);
+    ASSERT_TRUE(rig_->run_until([&] { return rig_->listener.count(Kind::message) == 1; }));
+    ASSERT_EQ(rig_->listener.events.size(), 2U);
+    EXPECT_EQ(rig_->listener.events[0].kind, Kind::accepted);
+    EXPECT_EQ(rig_->listener.events[1].peer, rig_->listener.events[0].peer);
+    rig_->listener.events.clear();
+    rig_->client.events.clear();
+  }
+}
+
 TEST_P(TransportContract, CarriesHeadsOfAllSizes) {
   rig_->connect();
   for_seeds(1, [&](uint64_t seed) {

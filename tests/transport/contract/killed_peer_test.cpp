@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <map>
 
 #include "base/os/file_descriptor.hpp"
@@ -17,7 +18,7 @@ extern char** environ;
 namespace tailrace::impl {
 namespace {
 
-// The program transport_peer.
+// The program kPeer.
 class OtherProcess {
  public:
   explicit OtherProcess(const std::string& transport) {
@@ -33,10 +34,10 @@ class OtherProcess {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, its_input.get(), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, its_output.get(), STDOUT_FILENO);
-    std::string program = TEST_PEER;
+    std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / kPeer;
     std::string argument = transport;
     std::array<char*, 3> arguments{program.data(), argument.data(), nullptr};
-    EXPECT_EQ(::posix_spawn(&pid_, TEST_PEER, &actions, nullptr, arguments.data(), environ), 0);
+    EXPECT_EQ(::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environ), 0);
     posix_spawn_file_actions_destroy(&actions);
     char letter = 0;
     while (::read(said.get(), &letter, 1) == 1 && letter != '\n') address_ += letter;

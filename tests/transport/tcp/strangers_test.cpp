@@ -9,8 +9,8 @@
 #include <random>
 #include <sstream>
 
+#include "base/net/socket_address.hpp"
 #include "base/os/file_descriptor.hpp"
-#include "base/os/socket_address.hpp"
 #include "testing/seeds.hpp"
 #include "transport/tcp/frame_wire.hpp"
 #include "transport/tcp/tls.hpp"
@@ -111,7 +111,8 @@ TEST_F(Strangers, OneOfSeveralKeysIsEnough) {
     rig_->listener.transport = std::move(made).value();
     rig_->listener.events.clear();
     rig_->listen();
-    Result<std::unique_ptr<TcpTransport>> client = TcpTransport::create(rig_->client.doorbell, {.keys = {test_key(number)}});
+    Result<std::unique_ptr<TcpTransport>> client =
+        TcpTransport::create(rig_->client.doorbell, {.keys = {test_key(number)}});
     ASSERT_TRUE(client.ok());
     rig_->client.transport = std::move(client).value();
     rig_->client.events.clear();
@@ -253,8 +254,9 @@ TEST_F(Strangers, ChangesOnTheWayEndTheConnection) {
       });
     };
     const auto nothing = [](Bytes&) {};
-    ASSERT_TRUE(pass([&] { return rig_->client.count(Kind::connected) == 1 && rig_->listener.count(Kind::accepted) == 1; },
-                     nothing));
+    ASSERT_TRUE(
+        pass([&] { return rig_->client.count(Kind::connected) == 1 && rig_->listener.count(Kind::accepted) == 1; },
+             nothing));
     Bytes head(3000, std::byte{5});
     rig_->client.transport->send(rig_->at_client, head, {}, 1);
     const uint64_t kind = dice.below(3);

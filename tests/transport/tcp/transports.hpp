@@ -12,7 +12,8 @@
 namespace tailrace::impl {
 
 inline constexpr std::array kTransports{"tcp"};
-inline constexpr std::array kKilled{"tcp"};  // those that are tried with a peer that is killed
+inline constexpr const char* kPeer = "tcp_transport_peer";  // a program beside the test, that is to be killed
+inline constexpr std::array kKilled{"tcp"};                 // those that are tried with a peer that is killed
 
 inline PreSharedKey test_key(unsigned char number = 1) {
   PreSharedKey key;

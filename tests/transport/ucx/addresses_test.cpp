@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/os/socket_address.hpp"
+#include "base/net/socket_address.hpp"
 #include "transport_rig.hpp"
 
 namespace tailrace::impl {

@@ -27,14 +27,16 @@ TEST(LoadUcx, SaysThatUcxCannotWorkAsAsked) {
   Doorbell doorbell;
   TransportOptions options;
   options.transports = "no_such_transport";
-  const Result<std::unique_ptr<Transport>> transport = load_transport(TransportKind::ucx, doorbell, options, TEST_MODULE);
+  const Result<std::unique_ptr<Transport>> transport =
+      load_transport(TransportKind::ucx, doorbell, options, TEST_MODULE);
   ASSERT_FALSE(transport.ok());
   EXPECT_EQ(transport.status().code(), TAILRACE_UNSUPPORTED);
 }
 
 TEST(LoadUcx, SaysWhatIsMissing) {
   Doorbell doorbell;
-  Result<std::unique_ptr<Transport>> transport = load_transport(TransportKind::ucx, doorbell, {}, "/no/such/libtailrace_ucx.so");
+  Result<std::unique_ptr<Transport>> transport =
+      load_transport(TransportKind::ucx, doorbell, {}, "/no/such/libtailrace_ucx.so");
   ASSERT_FALSE(transport.ok());
   EXPECT_EQ(transport.status().code(), TAILRACE_UNSUPPORTED);
   EXPECT_NE(message_of(transport.status()).find("libucx0"), std::string::npos) << message_of(transport.status());

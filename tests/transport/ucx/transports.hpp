@@ -14,6 +14,7 @@ namespace tailrace::impl {
 // ucx: what UCX chooses, on one machine shared memory; ucx_tcp: TCP, as between machines; ucx_eager: bulk data of up
 // to 1 MiB travel with their message.
 inline constexpr std::array kTransports{"ucx", "ucx_tcp", "ucx_eager"};
+inline constexpr const char* kPeer = "transport_peer";  // a program beside the test, that is to be killed
 inline constexpr std::array kKilled{"ucx", "ucx_tcp"};  // those that are tried with a peer that is killed
 
 inline Result<std::unique_ptr<Transport>> make_transport(const std::string& name, Doorbell& doorbell) {

@@ -1,4 +1,4 @@
-#include "base/os/socket_address.hpp"
+#include "base/net/socket_address.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
