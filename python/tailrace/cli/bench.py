@@ -29,7 +29,7 @@ SWEEP = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _EPILOG = """\
 writers: none, sync (pwrite, bypassing the page cache), sync-buffered, sync-hdf5, bare (a thread and two buffers),
 posix-aio (glibc), and tailrace-VERB with VERB alloc, write or borrow, and optionally -unpinned, -buffered, -malloc,
--unaligned, -throttled, -forwarded (through a forwarder on this machine) or -tcp (the same over TCP) appended, such as
+-unaligned, -throttled, or -forwarded (through a forwarder on this machine) appended, such as
 tailrace-alloc-buffered. none and sync always run, since the limit and OO are computed from them.
 
 Exit code 1 if it cannot run, 2 if the options are wrong."""
