@@ -201,8 +201,9 @@ Status FileGroup::note_attribute(const AttributeNote& note) {
   return format_.note_attribute(note);
 }
 
-Status FileGroup::note_finding(int64_t number, const std::string& name, const FindingValue& value) {
-  return format_.begun(number) ? format_.note_finding(number, name, value) : Status();
+Status FileGroup::note_finding(int64_t number, const std::string& by, const std::string& name,
+                               const FindingValue& value) {
+  return format_.begun(number) ? format_.note_finding(number, by, name, value) : Status();
 }
 
 void FileGroup::give_up(int64_t number, const std::string& why) {

@@ -111,7 +111,7 @@ class FileGroup final {
   // Notes an attribute that a client has set; see Format.
   Status note_attribute(const AttributeNote& note);
   // Notes an action's finding for the iteration's file. Does nothing if the iteration has no file.
-  Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value);
+  Status note_finding(int64_t iteration, const std::string& by, const std::string& name, const FindingValue& value);
   // Marks the iteration to be removed when it ends, not published; `why` goes to the log and the journal.
   void give_up(int64_t iteration, const std::string& why);
   // Notes that the member has ended the iteration. Returns true if the iteration is leaving now; otherwise it waits

@@ -229,6 +229,50 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   EXPECT_EQ(later.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND);
 }
 
+// 64 KiB of numbers say where 1365 blocks of three dimensions lie.
+TEST(Hdf5Format, OfManyBlocksTheMissingOneIsNotFound) {
+  const ScratchDirectory directory;
+  constexpr int kBlocks = 1367;
+  Config config = sample_config({directory.path()}, {{"a", ElementType::uint8, {1, 1, 1}}});
+  config.storage.file_per = FilePer::node;
+  config.place.clients = kBlocks;
+  config.layouts[0].global_shape = {kBlocks, 1, 1};
+  const auto of_client = [&config](int client) {
+    Layout layout = config.layouts[0];
+    layout.offset[0] = static_cast<uint64_t>(client);
+    return Block{0, 7, client, std::make_shared<const Layout>(layout)};
+  };
+  Hdf5Format format(config, os_files(), format_options());
+  for (int client = 0; client < kBlocks; ++client) {
+    if (client == 1000) continue;
+    const Extent placed = place_whole(format, of_client(client)).value();
+    if (client == kBlocks - 1) put(directory / "sim_n0_000007.h5", {placed.offset, pattern(1, 0)});
+  }
+  Result<PublicationPlan> ending = format.finish(7);
+  ASSERT_TRUE(ending.ok()) << ending.status().fault().message;
+  for (const PlannedWrite& write : writes_of(ending.value())) put(directory / "sim_n0_000007.h5", write);
+  Hdf5Format later(config, os_files(), format_options());
+  EXPECT_TRUE(later.locate(of_client(999)).ok());
+  EXPECT_TRUE(later.locate(of_client(kBlocks - 1)).ok());
+  EXPECT_EQ(later.locate(of_client(1000)).status().code(), TAILRACE_NOT_FOUND);
+}
+
+// 64 KiB of references say which 4095 datasets an axis belongs to.
+TEST(Hdf5Format, ManyVariablesShareAnAxis) {
+  std::vector<SampleVariable> variables;
+  for (int i = 0; i < 4098; ++i) variables.push_back({"v" + std::to_string(i), ElementType::uint8, {2}});
+  Config config = sample_config({"out"}, variables);
+  config.format.dimension_scales = true;
+  Hdf5Format format(config, os_files(), format_options());
+  std::vector<std::byte> bytes;
+  for (const PlannedWrite& write : whole_iteration(format, config, 1)) put(bytes, write);
+  const std::unique_ptr<Hdf5File> file = Hdf5File::open(bytes);
+  ASSERT_NE(file, nullptr);
+  for (const char* const variable : {"v0", "v1", "v4097"}) {
+    EXPECT_EQ(file->coordinates(1, variable, 0), (std::vector<double>{0, 1})) << variable;
+  }
+}
+
 // An iteration with one dataset more than the format remembers of all finished ones.
 TEST(Hdf5Format, OneDatasetMoreThanIsRemembered) {
   const ScratchDirectory directory;

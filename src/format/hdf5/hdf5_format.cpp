@@ -232,9 +232,10 @@ Status Hdf5Format::note_attribute(const AttributeNote& note) {
   return plan.note_attribute(note.block ? stored(*note.block).name : "", note.client, note.attribute);
 }
 
-Status Hdf5Format::note_finding(int64_t iteration, const std::string& name, const FindingValue& value) {
+Status Hdf5Format::note_finding(int64_t iteration, const std::string& by, const std::string& name,
+                                const FindingValue& value) {
   TAILRACE_REQUIRE(begun(iteration));
-  return records_[iteration].plan->note_finding(name, value);
+  return records_[iteration].plan->note_finding(by, name, value);
 }
 
 std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {

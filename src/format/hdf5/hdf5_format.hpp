@@ -55,7 +55,8 @@ class Hdf5Format final : public Format {
                                  const Loss& loss) override;
   Status note_event(int64_t iteration, const std::string& event) override;
   Status note_attribute(const AttributeNote& note) override;
-  Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
+  Status note_finding(int64_t iteration, const std::string& by, const std::string& name,
+                      const FindingValue& value) override;
   void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) override;
   Result<PublicationPlan> finish(int64_t iteration) override;
   bool begin_empty(int64_t iteration) override;

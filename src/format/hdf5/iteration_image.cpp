@@ -20,8 +20,6 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t kMostBlockNumbers = 7500;  // 64 KiB of attribute, without its header
-
 constexpr size_t kCache = size_t{16} << 10;  // of metadata that HDF5 keeps decoded, at 20 times their size
 
 Handle copy_of(hid_t type) { return {H5Tcopy(type), H5Tclose}; }
@@ -308,6 +306,8 @@ bool Description::describe_iteration() {
          put_double(group, kStepAttribute, plan_.step()) &&
          put_double(group, "timeUnitSI", config_.time.unit.factor) &&
          (plan_.events().empty() || put_texts(group, "tailraceSignals", plan_.events())) &&
+         (plan_.events_not_listed() == 0 ||
+          put_int64(group, "tailraceSignalsNotListed", static_cast<int64_t>(plan_.events_not_listed()))) &&
          (plan_.missing().empty() || put_uint64s(group, "tailraceMissingClients", plan_.missing())) &&
          (plan_.missing_unnamed() == 0 || put_uint32(group, "tailraceMissingUnnamed", plan_.missing_unnamed())) &&
          describe_attributes(group, config_.iteration_attributes, plan_.attributes());
@@ -438,7 +438,6 @@ bool Description::describe_attributes(hid_t object, const std::vector<Attribute>
 bool Description::describe_blocks(hid_t id, const IterationPlan::Dataset& dataset) {
   std::vector<uint64_t> all;
   for (const std::vector<uint64_t>& block : dataset.stored.blocks) all.insert(all.end(), block.begin(), block.end());
-  if (all.size() > kMostBlockNumbers) return true;  // HDF5 has no larger attributes here
   return put_uint64s(id, "tailraceBlocks", all);
 }
 

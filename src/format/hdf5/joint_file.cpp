@@ -189,7 +189,7 @@ void JointFile::add(const NodePart& part) {
     const std::vector<std::string>& known = plan_->events();
     if (std::find(known.begin(), known.end(), event) == known.end()) plan_->note_event(event);
   }
-  for (const auto& [name, value] : part.findings) (void)plan_->note_finding(name, value);
+  for (const auto& [name, value] : part.findings) (void)plan_->note_finding("", name, value);
   std::vector<int> missing(plan_->missing().begin(), plan_->missing().end());
   missing.insert(missing.end(), part.missing.begin(), part.missing.end());
   std::sort(missing.begin(), missing.end());
