@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "format/openpmd/dimension_scales.hpp"
 #include "format/openpmd/handle.hpp"
 #include "format/openpmd/records.hpp"
+#include "format/plan/holes.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -503,6 +505,14 @@ FileEnding IterationImage::ending(uint64_t raw_reached) const {
   const uint64_t end = std::max(written_end, raw_reached);
   if (end < file_end) ending.body.push_back({file_end - 1, std::vector<std::byte>{std::byte{0}}});
   return ending;
+}
+
+void FileEnding::fill_holes(const IterationPlan& plan) {
+  std::vector<MetadataPiece> pieces = filled_holes(plan);
+  // The byte that makes the file long enough may be in a hole at its end.
+  const bool reaches = !pieces.empty() && !body.empty() && pieces.back().end() >= body.back().end();
+  if (reaches && body.back().bytes.size() == 1) body.pop_back();
+  body.insert(body.begin(), std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end()));
 }
 
 bool IterationImage::same_end(uint64_t raw_end, uint64_t other) const {

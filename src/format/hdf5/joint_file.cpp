@@ -213,7 +213,9 @@ void JointFile::add_blocks(const NodePart& part, const NodePart::Array& array) {
 Result<FileEnding> JointFile::ending() const {
   const Result<IterationImage> image = make_image(config_, {}, iteration_, *plan_, path_);
   if (!image.ok()) return image.status();
-  return image.value().ending(plan_->reached());
+  FileEnding ending = image.value().ending(plan_->reached());
+  ending.fill_holes(*plan_);
+  return ending;
 }
 
 }  // namespace tailrace::impl
