@@ -58,7 +58,7 @@ class TwoFileFormat final : public Format {
     begin(note.iteration).notes += "attribute " + note.attribute.first + " " + text_of(note.attribute.second) + "\n";
     return {};
   }
-  Status note_finding(int64_t, const std::string&, const FindingValue&) override { return {}; }
+  Status note_finding(int64_t, const std::string&, const std::string&, const FindingValue&) override { return {}; }
   void note_missing(int64_t iteration, const std::vector<int>&, uint32_t) override {
     begin(iteration).notes += "incomplete\n";
   }

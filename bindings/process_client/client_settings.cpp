@@ -57,8 +57,8 @@ std::string ClientSettings::configuration(const std::string& name) const {
   const std::string memory = "{budget: " + std::to_string(budget) + (place == "thread" ? ", prefault: false}" : "}");
   const std::string forwarders =
       forward.empty() ? "" : "forward: {servers: [" + each_in_quotes(forward) + "], key: " + in_quotes(key) + "}\n";
-  const std::string pinned = cpus.empty() ? "" : ", cpus: [" + list_of(cpus) + "]";
-  return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + pinned +
+  const std::string chosen = !cpus.empty() ? ", cpus: [" + list_of(cpus) + "]" : pinned ? "" : ", cpus: none";
+  return "tailrace: 1\nname: " + name + "\nplace: {kind: " + place + chosen +
          "}\nstorage: {path: ., direct: " + (direct ? "true" : "false") + "}\nmemory: " + memory + "\n" + forwarders +
          "log: {level: error}\n";
 }

@@ -13,6 +13,7 @@ struct ClientSettings {
   std::string place = "thread";  // or "core"
   uint64_t budget = uint64_t{256} << 20;
   std::vector<int> cpus = {};  // to one of which the writer is pinned; empty: it chooses (`place.cpus: auto`)
+  bool pinned = true;          // false: the writer is not pinned, if there are no `cpus`
   std::string forward = {};    // addresses of forwarders, separated by commas; empty: this node writes itself
   std::string key = {};        // the key file, for these
   bool direct = false;         // long writes bypass the page cache; the door decides

@@ -71,7 +71,7 @@ typedef enum tailrace_status {
   TAILRACE_TIMEOUT = 201,         /* not ended within the given time; the request continues */
   TAILRACE_DROPPED = 202,         /* `when_full: drop` has dropped this whole iteration; its blocks are not written */
   TAILRACE_ACTION_FAILED = 203,   /* an action has failed and is disabled; the data are stored all the same */
-  TAILRACE_CLIENTS_MISSING = 204, /* clients counted in `place.clients` never came: files lack their parts */
+  TAILRACE_CLIENTS_MISSING = 204, /* clients never came, or left before the others: files lack their parts */
 
   /* 3xx: data were lost, or may have been. */
   TAILRACE_IO_ERROR = 301,        /* the operating system refused: see `system_errno` */

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import missing
 from .series import NoSeries, Record, Series, find, plain
 
 _NOT_SHOWN = ("axisLabels", "gridSpacing", "gridGlobalOffset", "dataOrder", "geometry", "tailraceGlobalShape",
@@ -24,7 +26,7 @@ def read(path: str | os.PathLike[str], *, name: str | None = None, iterations: S
     ``Dataset.chunk`` takes them.
 
     With ``species``, the particles of exactly one iteration, along ``particle``. Raises ``ValueError`` if there is no
-    such series, and ``ImportError`` without xarray.
+    such series, and ``ImportError`` without xarray. Warns of iterations in which clients are missing.
     """
     import xarray
 
@@ -58,7 +60,15 @@ def _particles(xarray: Any, series: Series, chosen: list[int], species: str) -> 
         data = (np.broadcast_to(record.value, record.shape) if record.value is not None else
                 _lazy(series, [iteration], record, stacked=False))
         variables[short] = xarray.Variable(("particle",), data, _shown(record))
-    return xarray.Dataset(variables, attrs={**series.attributes, **series.attributes_of(iteration)})
+    attributes = series.attributes_of(iteration)
+    _warn_of_missing(series, {iteration: attributes})
+    return xarray.Dataset(variables, attrs={**series.attributes, **attributes})
+
+
+def _warn_of_missing(series: Series, attributes: dict[int, dict[str, Any]]) -> None:
+    for line in missing.sentences({number: missing.of(each) for number, each in attributes.items()}):
+        warnings.warn(f"{series.name}: {line}: what nobody has written reads as NaN, or as 0 where there is no NaN",
+                      stacklevel=4)
 
 
 def _meshes(xarray: Any, series: Series, chosen: list[int]) -> Any:
@@ -66,6 +76,7 @@ def _meshes(xarray: Any, series: Series, chosen: list[int]) -> Any:
     whole = {path: [records[path] for records in each] for path in each[0]
              if all(path in records and records[path].shape == each[0][path].shape for records in each)}
     attributes = [series.attributes_of(iteration) for iteration in chosen]
+    _warn_of_missing(series, dict(zip(chosen, attributes)))
     unit = attributes[0].get("timeUnitSI", 1.0)
     coordinates: dict[str, Any] = {
         "time": ("time", [one.get("time", 0.0) for one in attributes], {"unitSI": unit, "long_name": "time"}),

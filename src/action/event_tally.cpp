@@ -20,7 +20,10 @@ EventTally::EventTally(const std::vector<Action>& actions, size_t expected) : ex
 
 void EventTally::join(int client) {
   // A client that comes again may number its iterations from the beginning.
-  if (!came_.insert(client).second) past_.clear();
+  if (!came_.insert(client).second) {
+    past_.clear();
+    past_order_.clear();
+  }
   clients_.insert(client);
 }
 
@@ -66,9 +69,11 @@ std::vector<DueEvent> EventTally::complete() {
       continue;
     }
     due.push_back({i->first.second, i->first.first, Action::Scope::node, {by.begin(), by.end()}});
-    past_.insert(i->first);
-    if (past_.size() > kPastKept) past_.erase(past_.begin());
+    if (past_.insert(i->first).second) past_order_.push_back(i->first);
     i = raised_.erase(i);
+    if (past_order_.size() <= kPastKept) continue;
+    past_.erase(past_order_.front());
+    past_order_.pop_front();
   }
   return due;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -62,7 +63,8 @@ class EventTally {
 
   std::set<int> clients_;
   std::set<int> came_;                                               // all clients so far
-  std::set<std::pair<int64_t, std::string>> past_;                   // events that were due for the node
+  std::set<std::pair<int64_t, std::string>> past_;                   // events that were due for the node …
+  std::deque<std::pair<int64_t, std::string>> past_order_;           // … in the order in which they were
   std::map<std::pair<int64_t, std::string>, std::set<int>> raised_;  // for the scope `node`; never empty sets
 };
 

@@ -158,9 +158,11 @@ class Format {
   // if a block of that comes. The client's later value replaces an earlier one. Fails with TAILRACE_INVALID_ARGUMENT
   // if another client has set another value.
   virtual Status note_attribute(const AttributeNote& note) = 0;
-  // Records a finding in the file of an iteration that has begun, and replaces an earlier one of that name. If it
-  // fails, the file is unaffected.
-  virtual Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) = 0;
+  // Records a finding of the action `by` in the file of an iteration that has begun, and replaces an earlier one of
+  // that name. Fails with TAILRACE_INVALID_ARGUMENT if another action has one of that name. If it fails, the file is
+  // unaffected.
+  virtual Status note_finding(int64_t iteration, const std::string& by, const std::string& name,
+                              const FindingValue& value) = 0;
   // Records in the file of an iteration that has begun that blocks of these clients may be missing, since they died
   // or never came. `unnamed` counts further clients that never came, whose numbers are unknown.
   virtual void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) = 0;

@@ -8,6 +8,8 @@
 #include <bit>
 #include <span>
 
+#include "base/names/utf8.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -41,10 +43,17 @@ const char* name_of(AttributeOf of) {
 }
 
 bool is_printable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f || c == '/';
-  });
+  return is_utf8(text) && std::none_of(text.begin(), text.end(), [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte < 0x20 || byte == 0x7f || c == '/';
+         });
+}
+
+// Returns the bytes of a list of texts in the file: a table of fixed width.
+size_t table_bytes(const std::vector<std::string>& texts) {
+  size_t longest = 0;
+  for (const std::string& text : texts) longest = std::max(longest, text.size());
+  return (longest + 1) * texts.size();
 }
 
 Status refuse_attribute(std::string message) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(message)); }
@@ -64,7 +73,7 @@ std::string list_of(const std::vector<T>& values) {
 Status check_attribute_name(AttributeOf of, std::string_view name) {
   if (name.empty() || name.size() > kMostAttributeName || !is_printable(name)) {
     return refuse_attribute(
-        fmt::format("found an attribute's name of {} bytes, expected 1 to {} bytes without control "
+        fmt::format("found an attribute's name of {} bytes, expected 1 to {} bytes of UTF-8 without control "
                     "characters and '/'",
                     name.size(), kMostAttributeName));
   }
@@ -83,7 +92,13 @@ Status check_attribute_value(const AttributeValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return has_nul(*text) ? nul : Status();
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
     if (texts->empty()) return empty;
-    return std::any_of(texts->begin(), texts->end(), has_nul) ? nul : Status();
+    if (std::any_of(texts->begin(), texts->end(), has_nul)) return nul;
+    const size_t bytes = table_bytes(*texts);
+    if (bytes <= kMostTextTable) return {};
+    return refuse_attribute(fmt::format(
+        "found a list of {} texts that takes {} bytes in the file, where each has the width of the longest, expected "
+        "at most {}",
+        texts->size(), bytes, kMostTextTable));
   }
   if (const auto* reals = std::get_if<std::vector<double>>(&value)) return reals->empty() ? empty : Status();
   if (const auto* wholes = std::get_if<std::vector<int64_t>>(&value)) return wholes->empty() ? empty : Status();

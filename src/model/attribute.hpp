@@ -22,6 +22,7 @@ enum class AttributeOf { file, iteration, variable };
 
 inline constexpr size_t kMostAttributeName = 200;    // bytes
 inline constexpr size_t kMostAttributeBytes = 8192;  // of name and value together, as attribute_wire has them
+inline constexpr size_t kMostTextTable = 65536;      // bytes of a list of texts in the file
 
 // Attributes of the iteration that end_iteration sets: float64.
 inline constexpr const char* kTimeAttribute = "time";
@@ -30,7 +31,8 @@ inline constexpr const char* kStepAttribute = "dt";
 // Returns ok if the program may set an attribute of that name. Fails with TAILRACE_INVALID_ARGUMENT for a name that
 // is empty, too long, no UTF-8, or has control characters or '/', and for one that tailrace writes itself.
 Status check_attribute_name(AttributeOf of, std::string_view name);
-// Returns ok if the value can be stored: it has elements, and texts without NUL bytes.
+// Returns ok if the value can be stored: it has elements, texts have no NUL bytes, and a list of them is no larger
+// than kMostTextTable.
 Status check_attribute_value(const AttributeValue& value);
 
 // Compares values by their bits, as they are written.

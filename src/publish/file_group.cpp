@@ -1,6 +1,7 @@
 #include "publish/file_group.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <utility>
@@ -201,8 +202,9 @@ Status FileGroup::note_attribute(const AttributeNote& note) {
   return format_.note_attribute(note);
 }
 
-Status FileGroup::note_finding(int64_t number, const std::string& name, const FindingValue& value) {
-  return format_.begun(number) ? format_.note_finding(number, name, value) : Status();
+Status FileGroup::note_finding(int64_t number, const std::string& by, const std::string& name,
+                               const FindingValue& value) {
+  return format_.begun(number) ? format_.note_finding(number, by, name, value) : Status();
 }
 
 void FileGroup::give_up(int64_t number, const std::string& why) {
@@ -398,6 +400,26 @@ void FileGroup::then_if_completed(int64_t number, const Batches::End& how, const
 void FileGroup::note_missing(int64_t number, const Iteration& iteration) {
   const std::vector<int> missing = clients_.missing(iteration.ended);
   if (!missing.empty() || clients_.unnamed() > 0) format_.note_missing(number, missing, clients_.unnamed());
+  tell_missing(number, missing);
+}
+
+// Tells the clients that are here of those that have gone, once of each. give_up_absent() is told of those that never
+// came.
+void FileGroup::tell_missing(int64_t number, const std::vector<int>& missing) {
+  std::vector<int> news;
+  for (const int client : missing) {
+    if (clients_.has_gone(client) && told_missing_.insert(client).second) news.push_back(client);
+  }
+  if (news.empty()) return;
+  const bool one = news.size() == 1;
+  const Status status(
+      TAILRACE_CLIENTS_MISSING,
+      fmt::format(
+          "iteration {} has ended without client{} {}, which {} gone before: the file says so, and what nobody has "
+          "written reads as NaN, or as 0 where there is no NaN",
+          number, one ? "" : "s", fmt::join(news, ", "), one ? "has" : "have"));
+  log_.warning("{}", status.fault().message);
+  for (GroupMember* const member : clients_.here()) member->tell(status);
 }
 
 // Ends an iteration in which something has failed, after its files were closed.

@@ -111,7 +111,7 @@ class FileGroup final {
   // Notes an attribute that a client has set; see Format.
   Status note_attribute(const AttributeNote& note);
   // Notes an action's finding for the iteration's file. Does nothing if the iteration has no file.
-  Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value);
+  Status note_finding(int64_t iteration, const std::string& by, const std::string& name, const FindingValue& value);
   // Marks the iteration to be removed when it ends, not published; `why` goes to the log and the journal.
   void give_up(int64_t iteration, const std::string& why);
   // Notes that the member has ended the iteration. Returns true if the iteration is leaving now; otherwise it waits
@@ -182,6 +182,7 @@ class FileGroup final {
   void end_unwritten(int64_t number, const Status& why, const Request::Course& course);
   void end_kept(int64_t number, const Status& why, const Request::Course& course);
   void note_missing(int64_t number, const Iteration& iteration);
+  void tell_missing(int64_t number, const std::vector<int>& missing);
   Status doubt(int64_t number) const;
   // Gets how it ended; `visible`: the file has its name, or other nodes are still to come.
   using Completed = std::function<void(Batches::End how, bool visible)>;
@@ -212,6 +213,7 @@ class FileGroup final {
   Publisher publisher_;
   DropJournal journal_;
   IterationEnds ends_;
+  std::set<int> told_missing_;  // clients that have gone, of which the others were told
   std::map<int64_t, Iteration> iterations_;
   std::map<int64_t, bool> resumed_;  // iterations that have not left; true if their files have blocks
   std::set<int64_t> due_;            // iterations that nothing holds, but for which the engine had no room

@@ -58,6 +58,7 @@ class GroupClients {
   // Note that the client has left, here or under an earlier server.
   void leave(GroupMember& member);
   void note_gone(int client) { gone_.insert(client); }
+  bool has_gone(int client) const { return gone_.contains(client); }
   // Stops waiting for the clients that have not come. `clients`: their numbers, if known.
   void give_up_absent(std::vector<int> clients);
 

@@ -5,8 +5,10 @@
 namespace tailrace::impl {
 
 void IterationEnds::add_unpublished(int64_t iteration, const Status& why) {
-  unpublished_[iteration] = why;
-  if (unpublished_.size() > kUnpublishedRemembered) unpublished_.erase(unpublished_.begin());
+  if (unpublished_.insert_or_assign(iteration, why).second) order_.push_back(iteration);
+  if (order_.size() <= kUnpublishedRemembered) return;
+  unpublished_.erase(order_.front());
+  order_.pop_front();
 }
 
 Status IterationEnds::why_unpublished(int64_t iteration) const {

@@ -1,7 +1,9 @@
 // IterationEnds: how the iterations that have left ended: published, or without a file, and why.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 
 #include "base/ended_numbers.hpp"
@@ -11,6 +13,8 @@ namespace tailrace::impl {
 
 class IterationEnds {
  public:
+  static constexpr size_t kUnpublishedRemembered = 4096;
+
   void add_published(int64_t iteration) { published_.add(iteration); }
   // Notes that the iteration has left without a file: a file of its name belongs to an earlier run. Remembers the
   // latest of these.
@@ -22,10 +26,9 @@ class IterationEnds {
   Status writable(int64_t iteration) const;
 
  private:
-  static constexpr size_t kUnpublishedRemembered = 4096;
-
   EndedNumbers published_;
   std::map<int64_t, Status> unpublished_;
+  std::deque<int64_t> order_;  // keys of unpublished_, oldest first
 };
 
 }  // namespace tailrace::impl

@@ -369,7 +369,7 @@ void ServerActions::note_findings(const EndedEvent& ended, const ActionEnd& end)
     log_.put(LogLevel::info,
              fmt::format("iteration {}: {} = {}", ended.event.iteration, name, text_of(finding.value)));
     for (FileGroup* const files : groups) {
-      const Status noted = files->note_finding(ended.event.iteration, name, finding.value);
+      const Status noted = files->note_finding(ended.event.iteration, names_[end.action], name, finding.value);
       if (!noted.ok()) log_.error("iteration {}: {}", ended.event.iteration, noted.fault().message);
     }
   }

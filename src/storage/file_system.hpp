@@ -29,7 +29,7 @@ struct Opened {
 };
 
 enum class OpenMode {
-  create,     // a new empty file, which replaces any existing one; read and write
+  create,     // a new empty file, which replaces any existing one; read and write; never through a symbolic link
   fresh,      // a new file under a name of tailrace's own: never through a link, nor into an existing file
   own,        // an existing file of this user under such a name, unchanged; read and write
   own_read,   // the same, read only

@@ -441,7 +441,7 @@ void ClientProgram::note(const Fault& fault) {
   check(!fault.message.empty(), "telling", "a failure without a message");
   if (RawFileProgram::is_about(fault)) return raw_files_.note(fault);
   if (fault.code == TAILRACE_CLIENTS_MISSING) {
-    return check(plan_.others_wait, "telling", "a client is said to be missing that is not");
+    return check(plan_.others_wait || of_node_, "telling", "a client is said to be missing that is not");
   }
   const auto found = model_.iterations.find(fault.iteration);
   if (found == model_.iterations.end()) fail("telling", "a failure of no iteration: " + fault.message);

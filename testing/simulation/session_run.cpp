@@ -241,13 +241,7 @@ class SessionRun {
     const bool recovered = plan_.phases[index].recovered || is_any_whole(plan_.phases[index]);
     if (!last && !recovered) return keep_for_next();
     for (const std::string& device : plan_.phases[index].clients[0].config.storage.paths) {
-      const Status status = recover(device, true, [&](const Leftover& leftover) {
-        story_.tell("recovery: '{}' {}, {}", leftover.file,
-                    leftover.kind == TAILRACE_COMPLETE ? "was complete" : "was incomplete",
-                    leftover.done ? "done" : "not done");
-        if (!leftover.done) story_.fail("recovery", "did not finish or remove '" + leftover.file + "'");
-      });
-      if (!status.ok()) story_.fail("recovery", status.fault().message);
+      if (recover_device(device)) TAILRACE_ASSERT(!recover_device(device));
     }
     exported_.take(disk_);
     if (of_node()) check_node_recovered(disk_, faults_, fates_, models_, story_);
@@ -255,6 +249,25 @@ class SessionRun {
       check_recovered(disk_, fates_[client], models_[client], story_);
     }
     forget_unknown();
+  }
+
+  // Returns true if a complete file was left since one of an earlier run has its name. The user then removes the
+  // earlier one, and recovers again.
+  bool recover_device(const std::string& device) {
+    bool is_taken = false;
+    const Status status = recover(device, true, [&](const Leftover& leftover) {
+      story_.tell("recovery: '{}' {}, {}", leftover.file,
+                  leftover.kind == TAILRACE_COMPLETE ? "was complete" : "was incomplete",
+                  leftover.done ? "done" : "not done");
+      if (leftover.status.code() == TAILRACE_EXISTS) {
+        is_taken = true;
+        std::filesystem::remove(leftover.status.fault().file);
+      } else if (!leftover.done) {
+        story_.fail("recovery", "did not finish or remove '" + leftover.file + "'");
+      }
+    });
+    if (!status.ok()) story_.fail("recovery", status.fault().message);
+    return is_taken;
   }
 
   // Keeps everything for the program, which starts again.

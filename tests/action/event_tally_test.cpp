@@ -118,6 +118,20 @@ TEST(EventTally, WhatWasDueForTheNodeIsNotDueAgain) {
   EXPECT_FALSE(tally.past("storm", 2));
 }
 
+TEST(EventTally, OfTooManyEventsTheLatestAreKnown) {
+  const auto last = static_cast<int64_t>(EventTally::kPastKept);
+  for (const bool backwards : {false, true}) {
+    EventTally tally(actions({{"storm", Scope::node}}));
+    tally.join(0);
+    for (int64_t i = 0; i <= last; ++i) {
+      const int64_t iteration = backwards ? last - i : i;
+      EXPECT_EQ(tally.raise(0, "storm", iteration).size(), 1u);
+      EXPECT_TRUE(tally.raise(0, "storm", iteration).empty()) << iteration << " is due once";
+    }
+    EXPECT_FALSE(tally.past("storm", backwards ? last : 0));
+  }
+}
+
 TEST(EventTally, WhoComesAgainBeginsAgain) {
   EventTally tally(actions({{"storm", Scope::node}}));
   tally.join(0);

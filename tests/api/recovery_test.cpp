@@ -135,6 +135,31 @@ TEST_F(Recovery, SaysWhatItCannotRemove) {
   EXPECT_EQ(directory_.names(), std::vector<std::string>{part_.filename()});
 }
 
+// A file of that name is an earlier run's, or a stranger's.
+TEST_F(Recovery, ReplacesNoFile) {
+  for (const char* const what : {"a stranger's", ""}) {
+    std::ofstream(file_) << what;
+    for (const bool apply : {false, true}) {
+      const Leftovers found = recover(directory_, apply);
+      EXPECT_EQ(found.at(part_.filename()).kind, TAILRACE_COMPLETE);
+      EXPECT_FALSE(found.at(part_.filename()).done);
+      EXPECT_EQ(found.at(part_.filename()).status, TAILRACE_EXISTS);
+      EXPECT_TRUE(test::fs::exists(part_));
+      std::string text;
+      std::getline(std::ifstream(file_) >> std::noskipws, text);
+      EXPECT_EQ(text, what);
+    }
+  }
+  // A link that leads nowhere is a name, too.
+  test::fs::remove(file_);
+  test::fs::create_symlink(directory_.path() / "nowhere", file_);
+  EXPECT_EQ(recover(directory_, true).at(part_.filename()).status, TAILRACE_EXISTS);
+  EXPECT_TRUE(test::fs::is_symlink(test::fs::symlink_status(file_)));
+  test::fs::remove(file_);
+  EXPECT_TRUE(recover(directory_, true).at(part_.filename()).done);
+  EXPECT_EQ(directory_.names(), std::vector<std::string>{file_.filename()});
+}
+
 // A link to a whole file, and another user's whole file: neither gets a name that readers trust.
 TEST_F(Recovery, PublishesNoLink) {
   const test::fs::path elsewhere = directory_.path() / "elsewhere";

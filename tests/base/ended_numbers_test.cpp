@@ -51,5 +51,17 @@ TEST(EndedNumbers, NeverForgetsARegularProgram) {
   EXPECT_FALSE(ended.contains(3'000'000));
 }
 
+// Triangular numbers make a run of each two.
+TEST(EndedNumbers, ForgetsTheOldestOfTooManyRuns) {
+  EndedNumbers ended;
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < 2 * (EndedNumbers::kMaxRuns + 1); ++i) {
+    numbers.push_back((numbers.empty() ? 0 : numbers.back()) + static_cast<int64_t>(i));
+    ended.add(numbers.back());
+  }
+  EXPECT_FALSE(ended.contains(numbers[0]));
+  for (size_t i = 4; i < numbers.size(); ++i) ASSERT_TRUE(ended.contains(numbers[i])) << i;
+}
+
 }  // namespace
 }  // namespace tailrace::impl

@@ -3,10 +3,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
+#include <thread>
 
 #include "base/os/lock_file.hpp"
 #include "base/os/process.hpp"
@@ -16,6 +24,12 @@ namespace tailrace::impl {
 namespace {
 
 constexpr uid_t kStranger = 65534;
+
+mode_t process_umask() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return mask;
+}
 
 class OwnFile : public ::testing::Test {
  protected:
@@ -111,6 +125,65 @@ TEST_F(OwnFile, ARenameIsOfTheFileThatIsOpen) {
   EXPECT_EQ(status.fault().system_errno, ESTALE);
   EXPECT_NE(status.fault().message.find("is a symbolic link of user"), std::string::npos) << status.fault().message;
   EXPECT_FALSE(std::filesystem::exists(directory_ / "a"));
+}
+
+// Runs `work` where renameat2 with flags fails with EINVAL, as on file systems that cannot refuse to replace, and,
+// without `links`, linkat with EPERM.
+template <class Work>
+void on_file_system(bool links, Work work) {
+  std::thread([links, &work] {
+    const auto number = [](unsigned call) -> sock_filter { return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1); };
+    const auto fail = [](unsigned error) -> sock_filter {
+      return BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error);
+    };
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[4])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, RENAME_NOREPLACE, 0, 3),
+        fail(EINVAL),
+        number(links ? UINT32_MAX : SYS_linkat),
+        fail(EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+    work();
+  }).join();
+}
+
+TEST_F(OwnFile, AFileIsPublishedAndReplacesNoneOnEveryFileSystem) {
+  for (const bool links : {true, false}) {
+    on_file_system(links, [this] {
+      const Result<FileDescriptor> file = make_own_file(directory_ / "a.part", 0644);
+      ASSERT_EQ(::write(file.value().get(), "whole", 5), 5);
+      ASSERT_EQ(rename_open_file(file.value().get(), directory_ / "a.part", directory_ / "victim", false)
+                    .fault()
+                    .system_errno,
+                EEXIST);
+      EXPECT_EQ(text("a.part"), "whole");
+      ASSERT_TRUE(rename_open_file(file.value().get(), directory_ / "a.part", directory_ / "a", false).ok());
+      EXPECT_EQ(text("a"), "whole");
+      EXPECT_FALSE(std::filesystem::exists(directory_ / "a.part"));
+      struct stat info {};
+      ASSERT_EQ(::stat((directory_ / "a").c_str(), &info), 0);
+      EXPECT_EQ(info.st_nlink, 1u);
+      EXPECT_EQ(info.st_mode & 0777, mode_t{0644} & ~process_umask());
+      std::filesystem::remove(directory_ / "a");
+    });
+  }
+}
+
+// NFS may answer a link that was sent again, and had been made the first time, with EEXIST.
+TEST_F(OwnFile, ALinkThatIsThereAlreadyIsTheFilesOwn) {
+  const Result<FileDescriptor> file = make_own_file(directory_ / "a.part", 0644);
+  std::filesystem::create_hard_link(directory_ / "a.part", directory_ / "a");
+  on_file_system(true, [&] {
+    EXPECT_TRUE(rename_open_file(file.value().get(), directory_ / "a.part", directory_ / "a", false).ok());
+  });
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "a.part"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "a"));
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ TEST(Hdf5Format, OlderIterationsAreLookedUpInTheirFiles) {
                                           std::to_string(iteration) + ".h5");
     std::vector<PlannedWrite> writes = whole_iteration(format, config, iteration);
     offsets.push_back(writes[0].offset);
+    format.ended(iteration, iteration != 3);
     if (iteration == 3) continue;  // one that was never published
     for (const PlannedWrite& write : writes) put(path, write);
   }
@@ -226,6 +227,109 @@ TEST(Hdf5Format, AWholeOfWhichTheLastPartNeverCameIsAWholeFile) {
   ASSERT_TRUE(found.ok()) << found.status().fault().message;
   EXPECT_EQ(found.value().extents[0].offset, first.offset);
   EXPECT_EQ(later.locate(block_of(configs[2], 0, 7, 2)).status().code(), TAILRACE_NOT_FOUND);
+}
+
+// 64 KiB of numbers say where 1365 blocks of three dimensions lie.
+TEST(Hdf5Format, OfManyBlocksTheMissingOneIsNotFound) {
+  const ScratchDirectory directory;
+  constexpr int kBlocks = 1367;
+  Config config = sample_config({directory.path()}, {{"a", ElementType::uint8, {1, 1, 1}}});
+  config.storage.file_per = FilePer::node;
+  config.place.clients = kBlocks;
+  config.layouts[0].global_shape = {kBlocks, 1, 1};
+  const auto of_client = [&config](int client) {
+    Layout layout = config.layouts[0];
+    layout.offset[0] = static_cast<uint64_t>(client);
+    return Block{0, 7, client, std::make_shared<const Layout>(layout)};
+  };
+  Hdf5Format format(config, os_files(), format_options());
+  for (int client = 0; client < kBlocks; ++client) {
+    if (client == 1000) continue;
+    const Extent placed = place_whole(format, of_client(client)).value();
+    if (client == kBlocks - 1) put(directory / "sim_n0_000007.h5", {placed.offset, pattern(1, 0)});
+  }
+  Result<PublicationPlan> ending = format.finish(7);
+  ASSERT_TRUE(ending.ok()) << ending.status().fault().message;
+  for (const PlannedWrite& write : writes_of(ending.value())) put(directory / "sim_n0_000007.h5", write);
+  Hdf5Format later(config, os_files(), format_options());
+  EXPECT_TRUE(later.locate(of_client(999)).ok());
+  EXPECT_TRUE(later.locate(of_client(kBlocks - 1)).ok());
+  EXPECT_EQ(later.locate(of_client(1000)).status().code(), TAILRACE_NOT_FOUND);
+}
+
+// 64 KiB of references say which 4095 datasets an axis belongs to.
+TEST(Hdf5Format, ManyVariablesShareAnAxis) {
+  std::vector<SampleVariable> variables;
+  for (int i = 0; i < 4098; ++i) variables.push_back({"v" + std::to_string(i), ElementType::uint8, {2}});
+  Config config = sample_config({"out"}, variables);
+  config.format.dimension_scales = true;
+  Hdf5Format format(config, os_files(), format_options());
+  std::vector<std::byte> bytes;
+  for (const PlannedWrite& write : whole_iteration(format, config, 1)) put(bytes, write);
+  const std::unique_ptr<Hdf5File> file = Hdf5File::open(bytes);
+  ASSERT_NE(file, nullptr);
+  for (const char* const variable : {"v0", "v1", "v4097"}) {
+    EXPECT_EQ(file->coordinates(1, variable, 0), (std::vector<double>{0, 1})) << variable;
+  }
+}
+
+// An iteration with one dataset more than the format remembers of all finished ones.
+TEST(Hdf5Format, OneDatasetMoreThanIsRemembered) {
+  const ScratchDirectory directory;
+  std::vector<SampleVariable> variables;
+  for (size_t i = 0; i <= Hdf5Format::kPartsRemembered; ++i) {
+    variables.push_back({"v" + std::to_string(i), ElementType::uint8, {1}});
+  }
+  const Config config = sample_config({directory.path()}, variables);
+  Hdf5Format format(config, os_files(), format_options());
+  for (int64_t iteration = 0; iteration < 2; ++iteration) {
+    const std::string path = directory / ("sim_c0_00000" + std::to_string(iteration) + ".h5");
+    std::vector<std::byte> bytes;
+    for (const PlannedWrite& write : whole_iteration(format, config, iteration)) put(bytes, write);
+    EXPECT_TRUE(format.locate(block_of(config, 4096, iteration, 0)).ok()) << "its file has no name yet";
+    put(path, {0, bytes});
+    format.ended(iteration, true);
+    const std::unique_ptr<Hdf5File> file = Hdf5File::open(path);
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(file->variables(iteration).size(), variables.size());
+    EXPECT_EQ(file->read(iteration, "v4096"), pattern(1, 4096));
+    EXPECT_EQ(format.locate(block_of(config, 4096, iteration, 0)).value().path, path);
+  }
+}
+
+// Limits on iterations that have left do not concern one that has begun again.
+TEST(Hdf5Format, AnIterationThatBeginsAgainIsKeptUntilItEnds) {
+  const Config config = two_variables({"out"});
+  Hdf5Format format(config, os_files(), format_options());
+  (void)whole_iteration(format, config, 1);
+  format.ended(1, false);
+  ASSERT_TRUE(place_whole(format, block_of(config, 0, 1, 0)).ok());
+  (void)whole_iteration(format, config, 2);
+  format.ended(2, false);
+  format.discard(2);
+  const int64_t last = 3 + Hdf5Format::kRemembered;
+  for (int64_t iteration = 3; iteration <= last; ++iteration) {
+    (void)whole_iteration(format, config, iteration);
+    format.ended(iteration, true);
+  }
+  EXPECT_TRUE(format.begun(1));
+  EXPECT_TRUE(format.locate(block_of(config, 0, 1, 0)).ok());
+  EXPECT_TRUE(format.finish(1).ok());
+  format.ended(1, true);
+  EXPECT_TRUE(format.locate(block_of(config, 0, last, 0)).ok());
+  EXPECT_EQ(format.locate(block_of(config, 0, 3, 0)).status().code(), TAILRACE_NOT_FOUND) << "looked up in its file";
+}
+
+// The plan of an earlier attempt may end after the iteration has begun again.
+TEST(Hdf5Format, TheEndOfADiscardedPlanIsNotThatOfTheIteration) {
+  const Config config = two_variables({"out"});
+  Hdf5Format format(config, os_files(), format_options());
+  (void)whole_iteration(format, config, 1);
+  format.discard(1);
+  ASSERT_TRUE(place_whole(format, block_of(config, 0, 1, 0)).ok());
+  format.ended(1, true);
+  EXPECT_TRUE(format.begun(1));
+  EXPECT_TRUE(format.finish(1).ok());
 }
 
 }  // namespace

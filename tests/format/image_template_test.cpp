@@ -221,15 +221,15 @@ TEST(ImageTemplate, WhatDiffersIsDescribedAnew) {
       [](IterationPlan& plan) { plan.note_missing({3}, 0); },
       [](IterationPlan& plan) { plan.note_missing({4}, 0); },
       [](IterationPlan& plan) { plan.note_missing({}, 2); },
-      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("a", 0.0).ok()); },
-      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("a", -0.0).ok()); },
-      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("b", -0.0).ok()); },
-      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("a", std::string("text")).ok()); },
+      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("f", "a", 0.0).ok()); },
+      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("f", "a", -0.0).ok()); },
+      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("f", "b", -0.0).ok()); },
+      [](IterationPlan& plan) { EXPECT_TRUE(plan.note_finding("f", "a", std::string("text")).ok()); },
       [](IterationPlan& plan) {
-        EXPECT_TRUE(plan.note_finding("a", std::vector<double>{1, 2}).ok());
+        EXPECT_TRUE(plan.note_finding("f", "a", std::vector<double>{1, 2}).ok());
       },
       [](IterationPlan& plan) {
-        EXPECT_TRUE(plan.note_finding("a", std::vector<double>{1, 3}).ok());
+        EXPECT_TRUE(plan.note_finding("f", "a", std::vector<double>{1, 3}).ok());
       },
       nothing,
   };
@@ -281,7 +281,7 @@ TEST(ImageTemplate, ManyAttributesOfAnIterationAreDescribedEachTime) {
   Series series(many(3));
   const auto fill = [&](IterationPlan& plan) {
     series.place(plan, 10, series.all());
-    for (int i = 0; i < 80; ++i) EXPECT_TRUE(plan.note_finding("finding " + std::to_string(i), 1.5).ok());
+    for (int i = 0; i < 80; ++i) EXPECT_TRUE(plan.note_finding("f", "finding " + std::to_string(i), 1.5).ok());
   };
   EXPECT_FALSE(series.complete(10, fill));
   EXPECT_FALSE(series.complete(11, fill));

@@ -73,15 +73,35 @@ TEST(IterationPlan, AChunkThatComesAgainGoesWhereItWasIfItFits) {
 TEST(IterationPlan, AFindingNeedsANameThatAnAttributeCanHave) {
   const Config config = sample_config({"out"}, {{"v", ElementType::float64, {4}}});
   IterationPlan plan(config, "run_000003.h5.part");
-  EXPECT_TRUE(plan.note_finding("sum", 1.5).ok());
-  EXPECT_TRUE(plan.note_finding("sum", std::string("another")).ok());
+  EXPECT_TRUE(plan.note_finding("f", "sum", 1.5).ok());
+  EXPECT_TRUE(plan.note_finding("f", "sum", std::string("another")).ok());
   EXPECT_EQ(plan.findings().size(), 1u) << "in place of the one before";
   for (const size_t length : {size_t{0}, size_t{100000}}) {
-    const Status refused = plan.note_finding(std::string(length, 'n'), 1.5);
+    const Status refused = plan.note_finding("f", std::string(length, 'n'), 1.5);
     EXPECT_EQ(refused.code(), TAILRACE_INVALID_ARGUMENT);
     EXPECT_NE(refused.fault().message.find("run_000003.h5.part"), std::string::npos) << refused.fault().message;
   }
   EXPECT_EQ(plan.findings().size(), 1u);
+}
+
+TEST(IterationPlan, TwoActionsDoNotShareAFinding) {
+  const Config config = sample_config({"out"}, {{"v", ElementType::float64, {4}}});
+  IterationPlan plan(config, "file");
+  const std::string name = "tailraceAction_a_b_c";
+  EXPECT_TRUE(plan.note_finding("a", name, 1.5).ok());
+  const Status refused = plan.note_finding("a_b", name, 2.5);
+  EXPECT_EQ(refused.code(), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(std::get<double>(plan.findings().at(name)), 1.5);
+  EXPECT_TRUE(plan.note_finding("a", name, 3.5).ok());
+  EXPECT_EQ(std::get<double>(plan.findings().at(name)), 3.5);
+}
+
+TEST(IterationPlan, EventsBeyondTheLimitAreCounted) {
+  const Config config = sample_config({"out"}, {{"v", ElementType::float64, {4}}});
+  IterationPlan plan(config, "file");
+  for (size_t i = 0; i <= IterationPlan::kMostEvents; ++i) plan.note_event("storm");
+  EXPECT_EQ(plan.events().size(), IterationPlan::kMostEvents);
+  EXPECT_EQ(plan.events_not_listed(), 1u);
 }
 
 }  // namespace

@@ -123,6 +123,23 @@ TEST(SeriesFile, AfterAFailureTheNextIterationTakesThePlace) {
   expect_iterations(path, {0, 3});
 }
 
+// The next iteration goes behind one that is being published, also if another file was opened meanwhile.
+TEST(SeriesFile, APublicationUnderWayKeepsItsPlace) {
+  const ScratchDirectory directory;
+  const Config config = in_files_of(10, directory);
+  Hdf5Format format(config, os_files(), format_options());
+  const std::vector<PlannedWrite> first = whole_iteration(format, config, 0);
+  uint64_t end = 0;
+  for (const PlannedWrite& one : first) end = std::max<uint64_t>(end, one.offset + one.bytes.size());
+  ASSERT_TRUE(format.place(block_of(config, 0, 10, 0)).ok());
+  EXPECT_GE(place_whole(format, block_of(config, 0, 1, 0)).value().offset, end);
+  format.discard(1);
+  for (const PlannedWrite& one : first) put(directory / "sim_c0_000000.h5", one);
+  format.ended(0, true);
+  write(format, config, 1, directory / "sim_c0_000000.h5");
+  expect_iterations(directory / "sim_c0_000000.h5", {0, 1});
+}
+
 TEST(SeriesFile, AnIterationIsNotReplaced) {
   const ScratchDirectory directory;
   const Config config = in_files_of(0, directory);

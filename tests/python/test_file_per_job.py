@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import warnings
 
 import h5py
 import numpy as np
@@ -158,7 +159,7 @@ def test_blocks_of_earlier_runs_are_read(config):
         end_all(clients, 0)
 
 
-def test_what_nobody_wrote_is_a_hole(tmp_path):
+def test_what_nobody_wrote_is_a_hole_and_of_a_missing_client_no_number(tmp_path):
     file = tmp_path / "sim.yaml"
     file.write_text(f"""\
 tailrace: 1
@@ -177,19 +178,35 @@ variables:
         one.write("u", 7, block)
         end_all((one, two), 7)
         one.write("u", 8, block)
-        one.end_iteration(8)
         two.close()  # without ending it
-    for step in (7, 8):
+        one.end_iteration(8)
+        with pytest.raises(tailrace.Error, match="iteration 8 has ended without client 1, which has gone") as told:
+            one.flush()
+        assert told.value.code == tailrace.Status.CLIENTS_MISSING
+        one.write("u", 9, block)
+        one.end_iteration(9)
+        one.flush()  # it is told once
+    for step in (7, 8, 9):
         path = tmp_path / f"out/sim_{step:06d}.h5"
-        expected = np.zeros((1024, 2048))
+        expected = np.full((1024, 2048), 0 if step == 7 else np.nan)
         expected[512:768, 1024:1536] = block
         with h5py.File(path) as opened:
             np.testing.assert_array_equal(opened[f"data/{step}/meshes/u"], expected)
             missing = opened[f"data/{step}"].attrs.get("tailraceMissingClients", np.array([]))
-            assert list(missing) == ([1] if step == 8 else [])
+            assert list(missing) == ([] if step == 7 else [1])
         found = path.stat()
         assert found.st_size >= expected.nbytes
-        assert 512 * found.st_blocks < expected.nbytes // 2, "it is sparse"
+        if step == 7:
+            assert 512 * found.st_blocks < expected.nbytes // 2, "it is sparse"
+    with pytest.warns(UserWarning, match="sim: iteration 8 … 9 lacks data of client 1"):
+        series = tailrace.read(tmp_path / "out")
+    assert np.isnan(series["u"][1]).sum() == expected.size - block.size
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tailrace.read(tmp_path / "out", iterations=[7])
+    shown = subprocess.run([sys.executable, "-m", "tailrace", "inspect", tmp_path / "out"], capture_output=True,
+                           text=True, check=True)
+    assert "sim: iteration 8 … 9 lacks data of client 1" in shown.stdout + shown.stderr
 
 
 def random_cuts(random, length, most):

@@ -257,7 +257,8 @@ def test_a_run_whose_server_has_died_goes_on_with_a_client_that_comes_late(confi
         assert first.opened() == [] and first.ask("close") == []
         first.wait()
         kill_servers()
-        assert late.ask("open", "write 0", "end 0", "close") == [], "no client is missing"
+        ((status, message),) = late.ask("open", "write 0", "end 0", "close")
+        assert status == "clients are missing" and "without client 0, which has gone before" in message
         late.wait()
     found, missing = read(out, 0)
     assert np.array_equal(found[4:], slabs(0, 0, 2)[4:]) and missing == [0]
@@ -337,7 +338,8 @@ def test_a_run_waits_for_no_living_client_of_another(config, out):
         status, message = second.opened()
         assert status == "client in use" and "a run that began before it" in message
         second.wait()
-        assert first[1].ask("write 0", "end 0", "close") == []
+        ((status, message),) = first[1].ask("write 0", "end 0", "close")
+        assert status == "clients are missing" and "without client 0, which has gone before" in message
         first[1].wait()
     assert read(out, 0)[1] == [0]
 

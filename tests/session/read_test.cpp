@@ -87,6 +87,34 @@ TEST(SessionRead, PublishedAndLongAgo) {
   EXPECT_TRUE(rig.told().empty());
 }
 
+// One iteration has more datasets than the format remembers of all that have left.
+TEST(SessionRead, FromAnIterationOfMoreDatasetsThanAreRemembered) {
+  const ScratchDirectory directory;
+  std::vector<SampleVariable> variables;
+  for (size_t i = 0; i <= Hdf5Format::kPartsRemembered; ++i) {
+    variables.push_back({fmt::format("v{}", i), ElementType::uint8, {1}});
+  }
+  Config config = sample_config({directory.path()}, variables);
+  config.memory.budget = uint64_t{1} << 20;
+  SessionRig rig(config, {.on_disk = true});
+  for (int64_t iteration = 0; iteration < 2; ++iteration) {
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const auto value = static_cast<std::byte>(i + static_cast<size_t>(iteration));
+      ASSERT_OK(rig.client().write(variables[i].name, iteration, &value));
+    }
+    ASSERT_OK(rig.client().end_iteration(iteration));
+  }
+  for (int64_t iteration = 0; iteration < 2; ++iteration) {
+    for (const size_t i : {size_t{0}, variables.size() - 1}) {
+      std::byte value{0xff};
+      ASSERT_OK(rig.client().read(variables[i].name, iteration, &value));
+      EXPECT_EQ(value, static_cast<std::byte>(i + static_cast<size_t>(iteration)));
+    }
+  }
+  rig.stop();
+  EXPECT_TRUE(rig.told().empty());
+}
+
 TEST(SessionRead, ABlockThatWasLostSaysWhy) {
   SessionRig rig(
       small_config(8),

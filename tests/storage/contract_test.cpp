@@ -295,7 +295,8 @@ TEST_P(StorageContract, NothingIsWrittenThroughALinkUnderANameOfOurs) {
   ASSERT_EQ(transfer(Kind::write, file, 0, bytes), 4);
   ASSERT_EQ(::symlink(victim.c_str(), (directory_ / "link").c_str()), 0);
   ASSERT_EQ(::symlink((directory_ / "nothing").c_str(), (directory_ / "dangling").c_str()), 0);
-  for (const OpenMode mode : {OpenMode::fresh, OpenMode::own, OpenMode::own_or_new}) {
+  for (const OpenMode mode :
+       {OpenMode::create, OpenMode::update, OpenMode::fresh, OpenMode::own, OpenMode::own_or_new}) {
     expect_errno(storage_->files().open(directory_ / "link", mode, 0).status(), ELOOP);
     expect_errno(storage_->files().open(directory_ / "dangling", mode, 0).status(), ELOOP);
   }

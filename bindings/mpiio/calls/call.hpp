@@ -9,6 +9,8 @@
 #include "mpiio/files/open_files.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
+#include "mpiio/pending/pending.hpp"
+#include "mpiio/process/process.hpp"
 
 // Defines the name by which profilers, and the Fortran of Open MPI, call the function.
 #define TAILRACE_ALSO_PMPI(name) \
@@ -72,7 +74,10 @@ inline int report(MPI_File handle, int error) {
 // the error that the call has to return.
 inline int settle(MPI_File handle) {
   OpenFile* const file = find(handle);
-  if (file == nullptr) return MPI_SUCCESS;
+  if (file == nullptr) {  // it may be another opening of a file that is carried
+    if (carries_anything()) Pending::instance().settle_all();
+    return MPI_SUCCESS;
+  }
   const int failed = file->drain();
   file->wait_for_others();
   return report(handle, failed);

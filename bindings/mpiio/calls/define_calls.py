@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 DECLARED = re.compile(r"\b(?:int|double|MPI_\w+|void)\s+\**MPI_(\w+)\s*\(([^;{]*?)\)\s*;", re.DOTALL)
+JOINS = ("Comm_accept", "Comm_connect", "Comm_join", "Comm_spawn", "Comm_spawn_multiple")
 OPTIONS = ["-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-include", "mpi.h", "-E", "-P", "-x", "c", "/dev/null"]
 
 
@@ -106,6 +107,8 @@ def carried_out(function, how, functions):
 
 def definition(function, row, functions):
     lines = [f'extern "C" int MPI_{function.name}({", ".join(function.parameters)}) {{']
+    if function.name in JOINS:
+        lines.append("  if (keeps_order()) others_join();")
     if row.tells:
         lines.append("  before_telling();")
     lines.append(f"  return {carried_out(function, row.how, functions)};")
@@ -121,7 +124,8 @@ def main():
     rows = read_table(table)
     functions = declared(compiler)
     text = ['// Made by define_calls.py from mpi_calls.def.', '#include "mpiio/calls/own_calls.hpp"',
-            '#include "mpiio/files/telling.hpp"', "", "using namespace tailrace::mpiio;", ""]
+            '#include "mpiio/files/telling.hpp"',
+            '#include "mpiio/process/process.hpp"', "", "using namespace tailrace::mpiio;", ""]
     text += [definition(function, row_of(rows, name), functions) for name, function in sorted(functions.items())
              if is_defined(row_of(rows, name))]
     pathlib.Path(output).write_text("\n".join(text), encoding="utf-8")

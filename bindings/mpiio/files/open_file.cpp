@@ -47,7 +47,10 @@ OpenFile::~OpenFile() {
 void OpenFile::open(Obstacle mine, MPI_Offset position) {
   const bool opens = mine == Obstacle::none && own_.open(output_.path(), mode_.reads, mode_.writes) == 0;
   if (mine == Obstacle::none && !opens) mine = Obstacle::not_opened;
-  if (opens && !own_.has_twin()) mine = Obstacle::renamed;
+  if (opens && !own_.has_twin()) {
+    own_.close();
+    mine = Obstacle::renamed;
+  }
   known_view_ = mine == Obstacle::none;
   position_ = position;
   openings_.assign(static_cast<size_t>(group_->size()), Opening{mine, Pending::instance().node(), all_.choices});

@@ -9,8 +9,12 @@
 
 namespace tailrace::mpiio {
 
-OwnDescriptor::~OwnDescriptor() {
+OwnDescriptor::~OwnDescriptor() { close(); }
+
+void OwnDescriptor::close() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  key_ = {};
 }
 
 int OwnDescriptor::open(const std::string& path, bool reads, bool writes) {

@@ -17,11 +17,14 @@ class OwnDescriptor {
 
   // Opens the file; call it once, before all else. Returns 0, or an errno.
   int open(const std::string& path, bool reads, bool writes);
+  // Closes the file: it is not known any more which one this is.
+  void close();
   // Returns true if the process has another descriptor of the file: the MPI's. If not, the name led to another file
   // when it was opened again.
   bool has_twin() const;
 
   int get() const { return descriptor_; }
+  // The file; while it is not open: unknown.
   const FileKey& key() const { return key_; }
 
  private:

@@ -92,6 +92,10 @@ std::optional<uint64_t> OwnReads::read_pending(const std::vector<tailrace_extent
 }
 
 // Returns the size that the file has when the process' own bytes are written.
-uint64_t OwnReads::size() { return std::max(reader_.size(), Pending::instance().end_of(own_.key())); }
+// Looks at the own bytes first: they may reach the file meanwhile.
+uint64_t OwnReads::size() {
+  const uint64_t end = Pending::instance().end_of(own_.key());
+  return std::max(reader_.size(), end);
+}
 
 }  // namespace tailrace::mpiio

@@ -19,7 +19,9 @@ bool are_on_several_nodes() {
 }  // namespace
 
 void look_who_listens() {
-  const bool several = carries_anything() && keeps_order() && are_on_several_nodes();
+  MPI_Comm parent = MPI_COMM_NULL;
+  TAILRACE_REAL(MPI_Comm_get_parent)(&parent);
+  const bool several = carries_anything() && keeps_order() && (parent != MPI_COMM_NULL || are_on_several_nodes());
   other_nodes_listen.store(several, std::memory_order_relaxed);
 }
 

@@ -10,8 +10,12 @@
 namespace tailrace::mpiio {
 
 // False once it is known that all processes of the program share a table of pending bytes, or that the program asks
-// for no more order than MPI-IO promises. Set by look_who_listens(), before the program has threads that call MPI.
+// for no more order than MPI-IO promises. Set by look_who_listens(), before the program has threads that call MPI,
+// and by others_join(), before a call that others can hear.
 inline std::atomic<bool> other_nodes_listen = true;
+
+// Notes that the program communicates with processes that it did not begin with, which may be on other nodes.
+inline void others_join() { other_nodes_listen.store(true, std::memory_order_relaxed); }
 
 // Finds out whether all processes of the program are on one node. All call it, when MPI has begun.
 void look_who_listens();

@@ -220,8 +220,8 @@ bool NodeTable::has(const Slot& slot, const FileKey& file, std::span<const ByteP
     const uint32_t used = std::min(slot.used.load(std::memory_order_relaxed), kEntries);
     for (uint32_t i = 0; i < used && !found; ++i) {
       const Entry& entry = slot.entries[i];
-      if (entry.inode.load(std::memory_order_relaxed) != file.inode) continue;
-      if (entry.device.load(std::memory_order_relaxed) != file.device) continue;
+      const FileKey other{entry.device.load(std::memory_order_relaxed), entry.inode.load(std::memory_order_relaxed)};
+      if (!file.concerns(other)) continue;
       const BytePattern pending{
           entry.begin.load(std::memory_order_relaxed), entry.length.load(std::memory_order_relaxed),
           entry.step.load(std::memory_order_relaxed), entry.count.load(std::memory_order_relaxed)};

@@ -134,7 +134,7 @@ bool Pending::has(const FileKey& file) { return has(file, 0, UINT64_MAX); }
 bool Pending::has(const FileKey& file, uint64_t begin, uint64_t end) {
   const std::lock_guard lock(mutex_);
   const auto touches = [&](const Entry& entry) {
-    return entry.file == file && entry.bytes.begin < end && entry.bytes.end() > begin;
+    return file.concerns(entry.file) && entry.bytes.begin < end && entry.bytes.end() > begin;
   };
   if (std::none_of(entries_.begin(), entries_.end(), touches)) return false;
   look();
@@ -177,6 +177,11 @@ void Pending::wait_for_others(const FileKey& file, std::span<const tailrace_exte
 void Pending::wait_for_others(const FileKey& file) {
   const BytePattern all{0, UINT64_MAX, 0, 1};
   wait_for(file, {&all, 1});
+}
+
+void Pending::settle_all() {
+  if (has_any()) (void)flush();  // failures belong to the files
+  wait_for_others(FileKey());
 }
 
 void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes) {

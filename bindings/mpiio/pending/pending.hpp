@@ -44,8 +44,8 @@ class Pending {
     uint64_t number_;
   };
 
-  // Returns true if the process has anything of the file on its way, or bytes from `begin` to `end`. Asks the server
-  // at most after the first time, so it may return true for a while longer.
+  // Returns true if the process has anything of the file on its way (of any file, if it is not known which), or bytes
+  // from `begin` to `end`. Asks the server at most after the first time, so it may return true for a while longer.
   bool has(const FileKey& file);
   bool has(const FileKey& file, uint64_t begin, uint64_t end);
   // Returns where the last byte of the file ends that may be on its way; 0 if there is none.
@@ -59,6 +59,9 @@ class Pending {
   // whole file. Does nothing if the program asks for no more order than MPI-IO promises.
   void wait_for_others(const FileKey& file, std::span<const tailrace_extent> extents);
   void wait_for_others(const FileKey& file);
+  // Writes everything, here and in other processes of the node, before the MPI accesses a file that is not known
+  // here.
+  void settle_all();
 
  private:
   struct Entry {

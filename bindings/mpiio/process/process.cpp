@@ -1,6 +1,7 @@
 #include "mpiio/process/process.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
@@ -45,6 +46,16 @@ bool read_collective(const std::string& word, collective::Options& options) {
   return key == "aggregators" && error == std::errc() && last == end && options.aggregators > 0;
 }
 
+// Returns true if the processes of the program leave no cpu of this node free, as the launchers of MPI say. While one
+// waits for another one it does not sleep: a server that is pinned to its cpu would hardly run.
+bool takes_all_cpus() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    const char* const ranks = std::getenv(name);
+    if (ranks != nullptr) return std::atol(ranks) >= ::sysconf(_SC_NPROCESSORS_ONLN);
+  }
+  return false;
+}
+
 // Returns what is wrong with the settings; "" if nothing is.
 std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options,
                           bool& keeps_order) {
@@ -71,6 +82,7 @@ Process::Process()
   settings.direct = true;  // programs write long runs, and sync them
   const std::string wrong = read_settings(text != nullptr ? text : "", settings, choices.writes, keeps_order);
   choices.reads = choices.writes;
+  settings.pinned = settings.place != "core" || !takes_all_cpus();
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
   if (has_merger) choices.writes.large_piece = 4096;
   may_write_here = settings.forward.empty() && settings.config.empty();

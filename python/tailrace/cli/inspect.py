@@ -12,12 +12,13 @@ import pathlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tailrace import plain_files, series_files, striped
+from tailrace import missing, plain_files, series_files, striped
 from tailrace.quantity import format_time
 
 from . import inspect_forwarder
 from . import inspect_jobs as jobs
 from . import inspect_measurements as measurements
+from . import inspect_missing
 from . import inspect_runs as runs
 from . import inspect_series as series_of
 from . import output
@@ -105,11 +106,12 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
         size = sum(_size(file, damaged) for file in each)
         series[name] = {"name": name, "iterations": list(files), "files": len(each), "runs": runs.of(files),
                         "pattern": each.pop().name if len(each) == 1 < len(files) else f"{name}_%06T.h5",
-                        "bytes": size}
+                        "bytes": size, "missing": missing.sentences(inspect_missing.of(files))}
     series_of.describe(found, list(series.values()))
     for pattern, files in plain.items():
         series[pattern] = {"name": pattern, "iterations": list(files), "files": len(files), "runs": {},
-                           "pattern": pattern, "bytes": sum(_size(file, damaged) for file in files.values())}
+                           "pattern": pattern, "bytes": sum(_size(file, damaged) for file in files.values()),
+                           "missing": missing.sentences(inspect_missing.of(files))}
         series_of.describe_plain(files, series[pattern])
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
             "damaged": damaged, "objects": len(objects), "lostObjects": [one.name for one in lost],
@@ -231,6 +233,8 @@ def _print_directory(content: dict[str, Any]) -> None:
     for one in content["series"]:
         for line in runs.warnings(one["name"], one["runs"]):
             output.complain(f"{content['path']}: {line}")
+        for line in one["missing"]:
+            output.complain(f"{content['path']}: {one['name']}: {line}")
     for name in content["unfinished"]:
         print(f"unfinished: {name}")
     for line in content["dropped"]:

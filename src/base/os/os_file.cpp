@@ -51,7 +51,7 @@ Result<FileDescriptor> open_to_read(const std::string& path) {
 
 Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode) {
   switch (mode) {
-    case OsFile::Mode::create: return open_by(path, O_RDWR | O_CREAT | O_TRUNC);
+    case OsFile::Mode::create: return open_by(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW);
     case OsFile::Mode::fresh: return make_own_file(path, 0666);
     case OsFile::Mode::own: return open_own_file(path, O_RDWR);
     case OsFile::Mode::own_read: return open_own_file(path, O_RDONLY);

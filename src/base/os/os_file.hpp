@@ -20,8 +20,9 @@ class OsFile {
 
   // Opens `path`. With `want_direct` the file may also be used past the page cache, if that works. `create` replaces
   // any file there by an empty one, with mode 0666 less the umask. `edit` opens an existing file for reading and
-  // writing. `update` does too, or creates an empty file, and refuses symbolic links. `read` opens regular files
-  // only. `fresh`, `own`, `own_read` and `own_or_new` create and open as make_own_file and open_own_file do.
+  // writing. `update` does too, or creates an empty file. `create` and `update` refuse symbolic links. `read` opens
+  // regular files only. `fresh`, `own`, `own_read` and `own_or_new` create and open as make_own_file and
+  // open_own_file do.
   static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct);
 
   OsFile(OsFile&& other) noexcept;

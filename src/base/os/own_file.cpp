@@ -93,14 +93,38 @@ Status send_held(int fd, const std::string& path) {
   return Status::of_errno("write", path, errno);
 }
 
-int rename_or_link(int fd, const std::string& from, const std::string& to, bool replace) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), replace ? 0 : RENAME_NOREPLACE) == 0) return 0;
-  if (replace || (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)) return errno;
-  // The file system cannot refuse to replace a file by a rename. For a moment the file has two names. If this process
-  // dies then, the old name is left over.
+bool is_unsupported(int error) {
+  return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EPERM || error == EMLINK;
+}
+
+// Gives the file a second name, and takes the first. If this process dies between the two, the old name is left over.
+// NFS may answer EEXIST for a link that it made when the request came for the first time.
+int link_anew(int fd, const std::string& from, const std::string& to) {
   const std::string self = fmt::format("/proc/self/fd/{}", fd);
-  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    const int error = errno;
+    if (error != EEXIST || !impl::same_file(from, to)) return error;
+  }
   return ::unlink(from.c_str()) == 0 ? 0 : errno;
+}
+
+// Takes the name by an empty file that nobody can open, which fails if there is one, and puts the file in its place.
+// If this process dies between the two, the empty file stays, and the old name.
+int replace_reservation(const std::string& from, const std::string& to) {
+  const FileDescriptor reserved = open_by(to, O_WRONLY | O_CREAT | O_EXCL, 0);
+  if (!reserved.is_open()) return errno;
+  if (::rename(from.c_str(), to.c_str()) == 0) return 0;
+  const int error = errno;
+  (void)::unlink(to.c_str());
+  return error;
+}
+
+// Not every file system can refuse to replace a file by a rename; of those that cannot, not every one has links.
+int rename_anew(int fd, const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
+  const int error = link_anew(fd, from, to);
+  return is_unsupported(error) ? replace_reservation(from, to) : error;
 }
 
 }  // namespace
@@ -150,7 +174,8 @@ Status rename_open_file(int fd, const std::string& from, const std::string& to, 
   struct stat file {};
   if (::fstat(fd, &file) != 0) return Status::of_errno("stat", from, errno);
   if (Status there = expect_at(from, file); !there.ok()) return there;
-  if (const int error = rename_or_link(fd, from, to, replace); error != 0)
+  const int error = !replace ? rename_anew(fd, from, to) : ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+  if (error != 0)
     return Status::of_errno(error == EEXIST ? "rename to" : "rename", error == EEXIST ? to : from, error);
   return expect_at(to, file);
 }

@@ -31,7 +31,8 @@ bool same_file(const std::string& one, const std::string& other);
 // Renames the file that is open as `fd` from `from` to `to`, in the same directory. Before that, it sends bytes that
 // only this node sees to the file system. Fails if either name leads to another file, before the rename or after it.
 // Fails with EEXIST, and does nothing, if `to` exists and `replace` is false. On file systems that cannot refuse to
-// replace, the file has both names for a moment.
+// replace, the file has both names for a moment; if they have no links either, an empty file has the name `to` for a
+// moment.
 Status rename_open_file(int fd, const std::string& from, const std::string& to, bool replace);
 
 }  // namespace tailrace::impl

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "base/names/utf8.hpp"
+
 namespace tailrace::impl {
 namespace {
 

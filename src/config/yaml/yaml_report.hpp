@@ -76,8 +76,6 @@ class YamlReport {
 // Returns at most `most` bytes of `text`, printable, for a message: UTF-8 with all other bytes escaped, so that
 // terminals and Python can show it.
 std::string printable(std::string_view text, size_t most = 48);
-// Returns true if all of `text` is UTF-8.
-bool is_utf8(std::string_view text);
 // Returns the text in quotes, without control characters.
 std::string in_quotes(std::string_view text);
 

@@ -146,8 +146,10 @@ FileNames Hdf5Format::names_of(int64_t iteration) {
 }
 
 Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
-  const auto found = records_.find(iteration);
-  if (found != records_.end() && !found->second.finished) return found->second;
+  if (const auto found = records_.find(iteration); found != records_.end()) {
+    if (found->second.stage == Stage::begun) return found->second;
+    discard(iteration);
+  }
   FileNames names = names_of(iteration);
   Record record;
   if (names.joint) {
@@ -194,7 +196,7 @@ Hdf5Format::Record Hdf5Format::begin_in_series(FileNames names, int64_t iteratio
   return record;
 }
 
-// Returns the file as it is now. Opening another one forgets those in which no iteration is unfinished.
+// Returns the file as it is now. Opening another one forgets those of which all iterations have left.
 Result<SeriesFile*> Hdf5Format::series_file(const std::string& path) {
   const auto found = series_files_.find(path);
   if (found != series_files_.end()) return &found->second;
@@ -202,7 +204,7 @@ Result<SeriesFile*> Hdf5Format::series_file(const std::string& path) {
   if (!opened.ok()) return opened.status();
   const auto in_use = [this](const std::string& file) {
     return std::any_of(records_.begin(), records_.end(), [&](const auto& record) {
-      return !record.second.finished && record.second.files[0].final_path == file;
+      return record.second.stage != Stage::left && record.second.files[0].final_path == file;
     });
   };
   std::erase_if(series_files_, [&](const auto& file) { return !in_use(file.first); });
@@ -230,9 +232,10 @@ Status Hdf5Format::note_attribute(const AttributeNote& note) {
   return plan.note_attribute(note.block ? stored(*note.block).name : "", note.client, note.attribute);
 }
 
-Status Hdf5Format::note_finding(int64_t iteration, const std::string& name, const FindingValue& value) {
+Status Hdf5Format::note_finding(int64_t iteration, const std::string& by, const std::string& name,
+                                const FindingValue& value) {
   TAILRACE_REQUIRE(begun(iteration));
-  return records_[iteration].plan->note_finding(name, value);
+  return records_[iteration].plan->note_finding(by, name, value);
 }
 
 std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {
@@ -262,7 +265,7 @@ std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {
 
 bool Hdf5Format::begun(int64_t iteration) const {
   const auto found = records_.find(iteration);
-  return found != records_.end() && !found->second.finished;
+  return found != records_.end() && found->second.stage == Stage::begun;
 }
 
 void Hdf5Format::note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) {
@@ -274,13 +277,12 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   const auto found = records_.find(iteration);
   TAILRACE_REQUIRE(found != records_.end());
   Record& record = found->second;
-  TAILRACE_REQUIRE(!record.finished);
+  TAILRACE_REQUIRE(record.stage == Stage::begun);
   Provenance provenance{
       series_of(config_, options_.client) + "_%06T", options_.machine, record.date, options_.run, {}, {}};
   if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
   if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
-  record.finished = true;
-  remember(iteration, record);
+  record.stage = Stage::finished;
   if (!config_.has_file_each()) return finish_in_series(iteration, record, provenance);
   const std::string& path = record.files[0].final_path;
   if (config_.nodes_share_files()) {
@@ -289,6 +291,7 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   }
   Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   if (!ending.ok()) return ending.status();
+  ending.value().fill_holes(*record.plan);
   PublicationPlan plan = plan_to_publish(std::move(ending).value(), false);
   if (record.files.size() == 1) {
     xdmf_.note(path, *record.plan);
@@ -342,11 +345,14 @@ Result<PublicationPlan> Hdf5Format::finish_in_series(int64_t iteration, const Re
   if (!image.ok()) return image.status();
   Result<FileEnding> ending = series.value()->add(iteration, std::move(image).value());
   if (!ending.ok()) return ending.status();
+  ending.value().fill_holes(*record.plan);
   return plan_to_publish(std::move(ending).value(), names.is_published());
 }
 
-// If the plan failed, the file is looked at again: it has the iteration, or has it not.
+// If the plan failed, a file of several iterations is looked at again: it has the iteration, or has it not.
 void Hdf5Format::ended(int64_t iteration, bool published) {
+  const auto found = records_.find(iteration);
+  if (found != records_.end() && found->second.stage == Stage::finished) remember(iteration, found->second);
   if (config_.has_file_each()) return;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const auto series = series_files_.find(path_on(device, iteration));
@@ -359,26 +365,24 @@ void Hdf5Format::ended(int64_t iteration, bool published) {
   }
 }
 
-// Remembers a finished iteration, and forgets earlier ones beyond the limits.
+// Remembers an iteration that has left, and forgets the earliest ones beyond the limits: perhaps this one, too.
 void Hdf5Format::remember(int64_t iteration, Record& record) {
+  record.stage = Stage::left;
   for (const auto& [name, dataset] : record.plan->datasets()) {
     record.parts += 1 + dataset.stored.chunks.size() + dataset.stored.blocks.size();
   }
-  finished_.push_back(iteration);
+  left_.push_back(iteration);
   parts_ += record.parts;
-  while (finished_.size() > kRemembered || parts_ > kPartsRemembered) {
-    const auto oldest = records_.find(finished_.front());
-    finished_.pop_front();
-    if (oldest == records_.end()) continue;
-    parts_ -= oldest->second.parts;
-    records_.erase(oldest);
-  }
+  while (left_.size() > kRemembered || parts_ > kPartsRemembered) discard(left_.front());
 }
 
 void Hdf5Format::discard(int64_t iteration) {
   const auto found = records_.find(iteration);
   if (found == records_.end()) return;
-  parts_ -= found->second.parts;
+  if (found->second.stage == Stage::left) {
+    parts_ -= found->second.parts;
+    left_.erase(std::find(left_.begin(), left_.end(), iteration));
+  }
   records_.erase(found);
 }
 

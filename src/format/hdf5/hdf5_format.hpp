@@ -1,8 +1,9 @@
 // Hdf5Format: the format port by openPMD/HDF5, with one file per iteration, or several iterations, and client, node
 // or job (storage.file_per, storage.iterations_per_file).
 //
-// It remembers where the blocks of all unfinished iterations lie, and those of the latest finished ones, up to limits
-// on iterations and on their datasets, chunks and blocks. Older ones are looked up in their files.
+// It remembers where the blocks of all iterations lie whose publication has not ended, and those of the latest
+// others, up to limits on iterations and on their datasets, chunks and blocks. Older ones are looked up in their
+// files.
 #pragma once
 
 #include <deque>
@@ -28,7 +29,7 @@ namespace tailrace::impl {
 
 class Hdf5Format final : public Format {
  public:
-  static constexpr size_t kRemembered = 256;        // most finished iterations …
+  static constexpr size_t kRemembered = 256;        // most iterations that have left …
   static constexpr size_t kPartsRemembered = 4096;  // … and most of their datasets, chunks and blocks: about 1 MiB
 
   struct Options {
@@ -54,7 +55,8 @@ class Hdf5Format final : public Format {
                                  const Loss& loss) override;
   Status note_event(int64_t iteration, const std::string& event) override;
   Status note_attribute(const AttributeNote& note) override;
-  Status note_finding(int64_t iteration, const std::string& name, const FindingValue& value) override;
+  Status note_finding(int64_t iteration, const std::string& by, const std::string& name,
+                      const FindingValue& value) override;
   void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) override;
   Result<PublicationPlan> finish(int64_t iteration) override;
   bool begin_empty(int64_t iteration) override;
@@ -67,14 +69,19 @@ class Hdf5Format final : public Format {
   void forget(const Block& block, const Status& why) override;
 
  private:
+  enum class Stage : uint8_t {
+    begun,     // it takes blocks
+    finished,  // its plan was made, and has not ended
+    left       // its plan has ended
+  };
   // The state of one iteration's file.
   struct Record {
     std::vector<FileNames> files;         // the HDF5 file, and perhaps an XDMF file
     Status refused;                       // why the iteration cannot be in the file
     std::string date;                     // when the iteration began
     std::shared_ptr<IterationPlan> plan;  // constant once the iteration is finished
-    bool finished = false;
-    size_t parts = 0;                                 // once finished: its datasets, chunks and blocks
+    Stage stage = Stage::begun;
+    size_t parts = 0;                                 // once it has left: its datasets, chunks and blocks
     std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and the reasons
   };
 
@@ -98,9 +105,9 @@ class Hdf5Format final : public Format {
   FileSystem& files_;
   const Options options_;
   std::map<int64_t, Record> records_;
-  std::deque<int64_t> finished_;  // keys of finished records, oldest first
-  size_t parts_ = 0;              // sum over all of them
-  uint32_t next_device_ = 0;      // devices get files in turn
+  std::deque<int64_t> left_;  // keys of the records that have left, each once, oldest first
+  size_t parts_ = 0;          // sum over these records
+  uint32_t next_device_ = 0;  // devices get files in turn
   // Files of several iterations that are being written, by their paths.
   std::map<std::string, SeriesFile> series_files_;
   ImageTemplate template_;

@@ -111,8 +111,9 @@ bool ImageTemplate::is_alike(const Provenance& provenance, const std::string& nu
   const IterationPlan& last = *last_->plan;
   return last_->number.size() == number.size() && impl::is_alike(last_->provenance, provenance) &&
          last_->image.same_end(last.raw_end(), plan.raw_end()) && last.events() == plan.events() &&
-         last.missing() == plan.missing() && last.missing_unnamed() == plan.missing_unnamed() &&
-         last.patches() == plan.patches() && impl::is_alike(last.attributes(), plan.attributes()) &&
+         last.events_not_listed() == plan.events_not_listed() && last.missing() == plan.missing() &&
+         last.missing_unnamed() == plan.missing_unnamed() && last.patches() == plan.patches() &&
+         impl::is_alike(last.attributes(), plan.attributes()) &&
          impl::is_alike(last.dataset_attributes(), plan.dataset_attributes()) &&
          impl::is_alike(last.findings(), plan.findings()) && impl::is_alike(last.datasets(), plan.datasets());
 }

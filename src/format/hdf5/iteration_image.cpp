@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,11 +17,10 @@
 #include "format/openpmd/dimension_scales.hpp"
 #include "format/openpmd/handle.hpp"
 #include "format/openpmd/records.hpp"
+#include "format/plan/holes.hpp"
 
 namespace tailrace::impl {
 namespace {
-
-constexpr size_t kMostBlockNumbers = 7500;  // 64 KiB of attribute, without its header
 
 constexpr size_t kCache = size_t{16} << 10;  // of metadata that HDF5 keeps decoded, at 20 times their size
 
@@ -308,6 +308,8 @@ bool Description::describe_iteration() {
          put_double(group, kStepAttribute, plan_.step()) &&
          put_double(group, "timeUnitSI", config_.time.unit.factor) &&
          (plan_.events().empty() || put_texts(group, "tailraceSignals", plan_.events())) &&
+         (plan_.events_not_listed() == 0 ||
+          put_int64(group, "tailraceSignalsNotListed", static_cast<int64_t>(plan_.events_not_listed()))) &&
          (plan_.missing().empty() || put_uint64s(group, "tailraceMissingClients", plan_.missing())) &&
          (plan_.missing_unnamed() == 0 || put_uint32(group, "tailraceMissingUnnamed", plan_.missing_unnamed())) &&
          describe_attributes(group, config_.iteration_attributes, plan_.attributes());
@@ -438,7 +440,6 @@ bool Description::describe_attributes(hid_t object, const std::vector<Attribute>
 bool Description::describe_blocks(hid_t id, const IterationPlan::Dataset& dataset) {
   std::vector<uint64_t> all;
   for (const std::vector<uint64_t>& block : dataset.stored.blocks) all.insert(all.end(), block.begin(), block.end());
-  if (all.size() > kMostBlockNumbers) return true;  // HDF5 has no larger attributes here
   return put_uint64s(id, "tailraceBlocks", all);
 }
 
@@ -504,6 +505,14 @@ FileEnding IterationImage::ending(uint64_t raw_reached) const {
   const uint64_t end = std::max(written_end, raw_reached);
   if (end < file_end) ending.body.push_back({file_end - 1, std::vector<std::byte>{std::byte{0}}});
   return ending;
+}
+
+void FileEnding::fill_holes(const IterationPlan& plan) {
+  std::vector<MetadataPiece> pieces = filled_holes(plan);
+  // The byte that makes the file long enough may be in a hole at its end.
+  const bool reaches = !pieces.empty() && !body.empty() && pieces.back().end() >= body.back().end();
+  if (reaches && body.back().bytes.size() == 1) body.pop_back();
+  body.insert(body.begin(), std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end()));
 }
 
 bool IterationImage::same_end(uint64_t raw_end, uint64_t other) const {

@@ -32,6 +32,9 @@ struct Provenance {
 struct FileEnding {
   std::vector<MetadataPiece> body;
   MetadataPiece head;
+
+  // Fills the holes that missing clients have left (format/plan/holes.hpp).
+  void fill_holes(const IterationPlan& plan);
 };
 
 struct IterationImage {

@@ -189,7 +189,7 @@ void JointFile::add(const NodePart& part) {
     const std::vector<std::string>& known = plan_->events();
     if (std::find(known.begin(), known.end(), event) == known.end()) plan_->note_event(event);
   }
-  for (const auto& [name, value] : part.findings) (void)plan_->note_finding(name, value);
+  for (const auto& [name, value] : part.findings) (void)plan_->note_finding("", name, value);
   std::vector<int> missing(plan_->missing().begin(), plan_->missing().end());
   missing.insert(missing.end(), part.missing.begin(), part.missing.end());
   std::sort(missing.begin(), missing.end());
@@ -213,7 +213,9 @@ void JointFile::add_blocks(const NodePart& part, const NodePart::Array& array) {
 Result<FileEnding> JointFile::ending() const {
   const Result<IterationImage> image = make_image(config_, {}, iteration_, *plan_, path_);
   if (!image.ok()) return image.status();
-  return image.value().ending(plan_->reached());
+  FileEnding ending = image.value().ending(plan_->reached());
+  ending.fill_holes(*plan_);
+  return ending;
 }
 
 }  // namespace tailrace::impl

@@ -94,12 +94,7 @@ bool DimensionScales::finish() {
                   H5Tinsert(type.id(), "dimension", offsetof(User, dimension), H5T_NATIVE_UINT32) >= 0;
   if (!ok) return false;
   for (auto& [axis, scale] : scales_) {
-    // The header of an object has no room for more.
-    constexpr size_t kMostUsers = 4000;
-    const bool fits = scale.users.size() <= kMostUsers;
-    if (fits && !put(scale.dataset.id(), "REFERENCE_LIST", type.id(), scale.users.size(), scale.users.data())) {
-      return false;
-    }
+    if (!put(scale.dataset.id(), "REFERENCE_LIST", type.id(), scale.users.size(), scale.users.data())) return false;
     if (!scale.dataset.reset()) return false;
   }
   return true;

@@ -201,11 +201,25 @@ double IterationPlan::step() const {
   return given != times_.end() ? std::get<double>(given->second.value) : config_.time.dt;
 }
 
-Status IterationPlan::note_finding(const std::string& name, const FindingValue& value) {
+void IterationPlan::note_event(const std::string& event) {
+  if (events_.size() < kMostEvents) {
+    events_.push_back(event);
+  } else {
+    ++events_not_listed_;
+  }
+}
+
+Status IterationPlan::note_finding(const std::string& by, const std::string& name, const FindingValue& value) {
   if (name.empty() || name.size() > kLongestName) {
     return Status(TAILRACE_INVALID_ARGUMENT,
                   fmt::format("note finding '{:.60}…' in '{}': found a name of {} bytes, expected 1 to {}", name,
                               path_, name.size(), kLongestName));
+  }
+  const auto [earlier, is_new] = found_by_.try_emplace(name, by);
+  if (!is_new && earlier->second != by) {
+    return Status(TAILRACE_INVALID_ARGUMENT,
+                  fmt::format("note finding '{}' of '{}' in '{}': '{}' has one of that name, expected another name",
+                              name, by, path_, earlier->second));
   }
   findings_[name] = value;
   return {};

@@ -28,6 +28,8 @@ inline constexpr uint64_t kRawBegin = kMetadataBlock;
 
 class IterationPlan {
  public:
+  static constexpr size_t kMostEvents = 65536;  // 2 MiB of names at most
+
   // A dataset that has at least one block or chunk.
   struct Dataset {
     uint32_t variable = 0;
@@ -60,16 +62,19 @@ class IterationPlan {
                                            const Loss& loss);
   // Notes a block of a shared dataset that begins at `begin`.
   void note_block(const Block& block, uint64_t begin);
-  void note_event(const std::string& event) { events_.push_back(event); }
+  // Records the first kMostEvents events, and counts the others.
+  void note_event(const std::string& event);
   // `dataset`: the one that it belongs to; empty: it belongs to the iteration.
   Status note_attribute(const std::string& dataset, int client, const Attribute& attribute);
-  Status note_finding(const std::string& name, const FindingValue& value);
+  // See Format.
+  Status note_finding(const std::string& by, const std::string& name, const FindingValue& value);
   void note_missing(const std::vector<int>& clients, uint32_t unnamed);
 
   // Returns how the dataset is stored. Borrows the dataset's layout.
   StoredAs stored_as(const Dataset& dataset) const;
   const Datasets& datasets() const { return datasets_; }
   const std::vector<std::string>& events() const { return events_; }
+  uint64_t events_not_listed() const { return events_not_listed_; }
   const std::map<std::string, FindingValue>& findings() const { return findings_; }
   // Return the time and step that clients have given, and the other attributes of the iteration.
   const Attributes& times() const { return times_; }
@@ -103,7 +108,9 @@ class IterationPlan {
   std::optional<ArrayPlaces> places_;  // of a file that several nodes write, from its first block on
   Datasets datasets_;
   std::vector<std::string> events_;
+  uint64_t events_not_listed_ = 0;
   std::map<std::string, FindingValue> findings_;
+  std::map<std::string, std::string> found_by_;  // for each of findings_
   std::map<std::string, ParticlePatches> patches_;
   Attributes times_;  // of the iteration: time and step
   Attributes attributes_;

@@ -34,11 +34,12 @@ std::vector<int> all_cpus() {
 }  // namespace
 
 std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int server) {
-  const sched_param priority{};
-  sched_setscheduler(0, SCHED_BATCH, &priority);  // best effort
   const std::vector<int> all = all_cpus();
   std::vector<int> candidates = all;
-  if (choice == CpuChoice::none || all.size() < 2) return {};
+  if (choice == CpuChoice::none) return {};
+  const sched_param priority{};
+  sched_setscheduler(0, SCHED_BATCH, &priority);  // best effort
+  if (all.size() < 2) return {};
   if (choice == CpuChoice::list) {
     std::erase_if(candidates, [&](int cpu) { return std::find(list.begin(), list.end(), cpu) == list.end(); });
   } else {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "format/hdf5/inspect_file.hpp"
@@ -36,11 +37,25 @@ Status sync_directory(FileSystem& files, const std::string& directory) {
   return names.status().ok() ? files.sync(names.handle()) : names.status();
 }
 
-// A published file of that name belongs to an earlier run (storage.existing: continue), and is replaced, as that run
-// would have done.
-Status publish(FileSystem& files, FileHandle part, const std::string& final_path, const std::string& directory) {
+// Nobody knows whether the run that wrote the unfinished file might have replaced one that has the final name.
+Status name_is_taken(const std::string& file, const std::string& final_path) {
+  Fault fault;
+  fault.code = TAILRACE_EXISTS;
+  fault.operation = "publish";
+  fault.file = final_path;
+  fault.system_errno = EEXIST;
+  fault.message = fmt::format(
+      "'{}' is complete, but there is '{}' already, of an earlier run or of somebody else: "
+      "remove or rename one of them",
+      file, final_path);
+  return Status(std::move(fault));
+}
+
+Status publish(FileSystem& files, FileHandle part, const std::string& file, const std::string& final_path,
+               const std::string& directory) {
   if (Status status = files.sync(part); !status.ok()) return status;
-  if (Status status = files.rename(part, final_path, true); !status.ok()) return status;
+  const Status renamed = files.rename(part, final_path, false);
+  if (!renamed.ok()) return renamed.fault().system_errno == EEXIST ? name_is_taken(file, final_path) : renamed;
   return sync_directory(files, directory);
 }
 
@@ -84,7 +99,8 @@ Status complete(FileSystem& files, const Opened& part, const std::string& file, 
   const JointFile whole(parts, file);
   const Result<FileEnding> ending = whole.ending();
   Status status = ending.ok() ? complete_joint(file, ending.value()) : ending.status();
-  if (status.ok()) status = publish(files, part.file, file.substr(0, file.size() - kUnfinished.size()), directory);
+  if (status.ok())
+    status = publish(files, part.file, file, file.substr(0, file.size() - kUnfinished.size()), directory);
   return status;
 }
 
@@ -106,12 +122,16 @@ Leftover treat_part(FileSystem& files, const std::string& file, const std::strin
   leftover.status = complete.status();
   if (!complete.ok()) return leftover;
   const auto parts = complete.value() ? std::optional<std::vector<NodePart>>() : parts_of_all(files, file);
-  if (complete.value() || parts) leftover.kind = TAILRACE_COMPLETE;
-  if (!apply) return leftover;
+  if (complete.value() || parts) {
+    leftover.kind = TAILRACE_COMPLETE;
+    if (files.stat(final_path).ok()) leftover.status = name_is_taken(file, final_path);
+  }
+  if (!apply || !leftover.status.ok()) return leftover;
   if (parts) {
     leftover.status = impl::complete(files, part.opened(), file, directory, *parts);
   } else {
-    leftover.status = complete.value() ? publish(files, part.handle(), final_path, directory) : files.remove(file);
+    leftover.status =
+        complete.value() ? publish(files, part.handle(), file, final_path, directory) : files.remove(file);
   }
   if (leftover.status.ok()) leftover.status = remove_parts_beside(files, file, directory);
   leftover.done = leftover.status.ok();

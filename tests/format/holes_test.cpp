@@ -1,0 +1,118 @@
+// Holes against a plain array of which each block sets its elements.
+#include "format/plan/holes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "testing/hdf5_file.hpp"
+#include "testing/sample_config.hpp"
+#include "testing/scratch.hpp"
+#include "testing/seeds.hpp"
+#include "written_file.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Box = std::vector<uint64_t>;
+
+// Calls `each` with the index of every element of the box in the whole.
+template <class Each>
+void elements_of(const Box& box, const std::vector<uint64_t>& whole, const Each& each) {
+  const size_t rank = whole.size();
+  std::vector<uint64_t> at(box.begin(), box.begin() + static_cast<std::ptrdiff_t>(rank));
+  for (;;) {
+    uint64_t index = 0;
+    for (size_t axis = 0; axis < rank; ++axis) index = index * whole[axis] + at[axis];
+    each(index);
+    size_t axis = rank;
+    while (axis > 0 && ++at[axis - 1] == box[axis - 1] + box[rank + axis - 1]) {
+      at[axis - 1] = box[axis - 1];
+      --axis;
+    }
+    if (axis == 0) return;
+  }
+}
+
+TEST(Holes, AreWhatNoBlockCovers) {
+  for_seeds(400, [](uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto up_to = [&random](uint64_t most) { return random() % (most + 1); };
+    std::vector<uint64_t> whole;
+    for (uint64_t rank = 1 + up_to(3); rank > 0; --rank) whole.push_back(1 + up_to(6));
+    std::vector<Box> blocks;
+    for (uint64_t count = up_to(12); count > 0; --count) {
+      Box offset;
+      Box shape;
+      for (const uint64_t extent : whole) {
+        offset.push_back(up_to(extent - 1));
+        shape.push_back(1 + up_to(extent - offset.back() - 1));
+      }
+      offset.insert(offset.end(), shape.begin(), shape.end());
+      blocks.push_back(std::move(offset));
+    }
+    uint64_t count = 1;
+    for (const uint64_t extent : whole) count *= extent;
+    std::vector<int> covered(count);
+    for (const Box& block : blocks) elements_of(block, whole, [&](uint64_t index) { covered[index] = 1; });
+    for (const Box& hole : holes_of(whole, blocks))
+      elements_of(hole, whole, [&](uint64_t index) { ++covered[index]; });
+    ASSERT_EQ(covered, std::vector<int>(count, 1)) << "each element is in a block, or in one hole";
+  });
+  EXPECT_TRUE(holes_of({3, 0}, {}).empty());
+}
+
+// Bricks of which one never comes, at the end of the file and elsewhere, in each type.
+TEST(Holes, OfAMissingClientAreNotNumbers) {
+  for (const ElementType type : {ElementType::float16, ElementType::float32, ElementType::float64,
+                                 ElementType::long_double, ElementType::complex64, ElementType::int32}) {
+    for (const bool is_missing : {true, false}) {
+      for (int absent = 0; absent < 4; ++absent) {
+        Config config = sample_config({"out"}, {{"a", type, {3, 5}}});
+        config.storage.file_per = FilePer::job;
+        config.layouts[0].global_shape = {6, 10};
+        Hdf5Format format(config, os_files(), format_options());
+        std::vector<std::byte> bytes;
+        for (int client = 0; client < 4; ++client) {
+          if (client == absent) continue;
+          Layout layout = config.layouts[0];
+          layout.offset = {client < 2 ? 0u : 3u, client % 2 == 0 ? 0u : 5u};
+          const Block block{0, 7, client, std::make_shared<const Layout>(layout)};
+          const Placement placed = format.place(block).value();
+          for (const Extent& extent : placed.extents) {
+            put(bytes, {extent.offset, std::vector<std::byte>(extent.length, std::byte{1})});
+          }
+        }
+        if (is_missing) format.note_missing(7, {absent}, 0);
+        const Result<PublicationPlan> plan = format.finish(7);
+        ASSERT_TRUE(plan.ok());
+        for (const PlannedWrite& write : writes_of(plan.value())) put(bytes, write);
+        const auto file = Hdf5File::open(bytes);
+        ASSERT_NE(file, nullptr);
+        const auto whole = file->read(7, "a");
+        ASSERT_TRUE(whole);
+        const size_t size = size_of(type);
+        ASSERT_EQ(whole->size(), 60 * size);
+        for (size_t i = 0; i < 60; ++i) {
+          const int of = 2 * (i >= 30) + (i % 10 >= 5);
+          const std::byte* const element = whole->data() + i * size;
+          if (of != absent) {
+            ASSERT_EQ(element[0], std::byte{1}) << i;
+            continue;
+          }
+          const bool is_zero =
+              std::all_of(element, element + size, [](std::byte byte) { return byte == std::byte{0}; });
+          ASSERT_EQ(is_zero, !is_missing || type == ElementType::int32) << i;
+          double value = 0;
+          if (type == ElementType::float64) std::memcpy(&value, element, sizeof value);
+          ASSERT_EQ(std::isnan(value), is_missing && type == ElementType::float64) << i;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tailrace::impl
