@@ -37,6 +37,7 @@ class KeptLines final : public LedgerStore {
     if (!dead_) lines_.assign(records.begin(), records.end());
     return {};
   }
+  void append_last(const LedgerRecord& record) override { (void)append(record); }
   void remove() override {
     if (!dead_) lines_.clear();
   }

@@ -75,7 +75,8 @@ struct LedgerRecord {
     gone = 5,         // a client has left; others still write the same files
     journaled = 6,    // the journal of dropped iterations has grown
     unpublished = 7,  // an iteration ended without a file: a file of its name is from an earlier run
-    absent = 8        // clients that have not come yet are no longer waited for, nor admitted
+    absent = 8,       // clients that have not come yet are no longer waited for, nor admitted
+    given_up = 9      // the last line: the server went on, but could not record what it did (failure: why)
   };
   Kind kind = Kind::accepted;
   int32_t client = 0;  // accepted, placed: the client; else the group of files, see FileGroup

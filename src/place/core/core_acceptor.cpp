@@ -287,9 +287,7 @@ Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t proc
                   fmt::format("client {} is open already, or still being written (process {})", hello.client,
                               client.process ? client.process->pid() : 0));
   }
-  if (hello.again != 0) {
-    return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server does not know client {}", hello.client));
-  }
+  if (hello.again != 0) return host_.unknown(hello.client);
   const Result<Needs> needs = host_.admit(hello.client, process, configuration);
   if (!needs.ok()) return needs.status();
   const std::string& name = fresh_segment_;

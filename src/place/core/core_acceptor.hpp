@@ -60,6 +60,8 @@ class CoreAcceptor final : public Acceptor {
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
     // Returns the last iteration that earlier runs of the client published.
     virtual Result<std::optional<int64_t>> last_iteration(int client) = 0;
+    // Returns the error of a client that comes back from an earlier server, and that this one does not serve.
+    virtual Status unknown(int client) const = 0;
     // Returns the server's description, which its clients report.
     virtual std::string description() const = 0;
   };

@@ -210,6 +210,7 @@ Status CoreServer::serve() {
   Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
   if (!ledger.ok()) return ledger.status();
   ledger_ = std::move(ledger).value();
+  if (Status status = abandon_all(); !status.ok()) return status;
   Result<EpollSet> epoll = EpollSet::create();
   if (!epoll.ok()) return epoll.status();
   Result<UnixListener> listener =
@@ -234,10 +235,29 @@ Status CoreServer::serve() {
   core_.reset();
   parts_.engine.reset();
   if (!keeps_ledger) ledger_->remove();
-  return {};
+  return options_.drain ? abandoned_ : Status();
 }
 
 // ---- taking over from an earlier server ------------------------------------------------------------------
+
+// Gives up the clients of an earlier server that could not write its ledger: nobody knows what it had accepted and
+// not yet written. Those that live are told when they come back.
+Status CoreServer::abandon_all() {
+  if (ledger_->is_whole().ok()) return {};
+  const auto names = job_.directory().names();
+  if (!names.ok()) return names.status();
+  std::vector<int> clients;
+  for (const int client : RuntimeDirectory::noted_clients(names.value())) {
+    const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
+    if (note.ok() && note.value().server == options_.server) clients.push_back(client);
+  }
+  abandoned_ = Ledger::lost_with(ledger_->is_whole());
+  log_.error("{}; of clients {}, what was not in published files is lost", abandoned_.fault().message,
+             fmt::join(clients, ", "));
+  for (const int client : clients) remove_names(client);
+  ledger_->clear();
+  return {};
+}
 
 Status CoreServer::adopt_all() {
   const auto names = job_.directory().names();
@@ -429,6 +449,11 @@ Result<std::optional<int64_t>> CoreServer::last_iteration(int client) {
   if (!config.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
   if (!shared_last_) shared_last_ = impl::last_iteration(config, parts_.storage->files(), client);
   return *shared_last_;
+}
+
+Status CoreServer::unknown(int client) const {
+  if (!abandoned_.ok()) return abandoned_;
+  return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server does not know client {}", client));
 }
 
 // Called when a client has come, so there is a storage.

@@ -61,6 +61,7 @@ class CoreServer final : private CoreAcceptor::Host {
   static void drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log);
   Status serve();
   Status check_own_server() const;
+  Status abandon_all();
   Status adopt_all();
   Status adopt(int client, const ClientNote& note);
   bool others_are_alive() const;
@@ -83,6 +84,7 @@ class CoreServer final : private CoreAcceptor::Host {
   void refused() override { core_->refused(); }
   Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
   Result<std::optional<int64_t>> last_iteration(int client) override;
+  Status unknown(int client) const override;
   std::string description() const override;
 
   const CoreServerOptions options_;
@@ -93,6 +95,7 @@ class CoreServer final : private CoreAcceptor::Host {
   bool announced_ = false;
   Doorbell doorbell_;
   bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
+  Status abandoned_;              // why an earlier server's clients were given up; ok: they were not
   std::optional<Config> common_;  // the first client's configuration, for what all have in common
   ServerParts parts_;
   std::vector<std::unique_ptr<NameLock>> shared_locks_;        // of the storage; used if clients share files
