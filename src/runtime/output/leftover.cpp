@@ -106,7 +106,19 @@ Status complete(FileSystem& files, const Opened& part, const std::string& file, 
 
 }  // namespace
 
-Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply) {
+namespace {
+
+// Says why the file is left alone.
+Status left_to(const NodeOfFiles& node, const std::string& file) {
+  return Status(
+      TAILRACE_CLIENT_IN_USE,
+      fmt::format("'{}' is left alone: it lacks the part of node {}, whose data may still wait in the memory of {}: "
+                  "run 'tailrace recover' there, or remove '{}' to give them up",
+                  file, node.node, node.machine, node.lock));
+}
+
+Leftover treat(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
+               const AwaitedNode& awaited) {
   Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
   const std::string final_path = file.substr(0, file.size() - kUnfinished.size());
   if (has_final_name(files, file, final_path)) {  // only its old name must go
@@ -126,6 +138,12 @@ Leftover treat_part(FileSystem& files, const std::string& file, const std::strin
     leftover.kind = TAILRACE_COMPLETE;
     if (files.stat(final_path).ok()) leftover.status = name_is_taken(file, final_path);
   }
+  // It looks after it has found a part missing: a node that has published its part meanwhile has completed the file.
+  const auto node = leftover.kind == TAILRACE_COMPLETE ? std::optional<NodeOfFiles>() : awaited(file);
+  if (node) {
+    leftover.kind = TAILRACE_IN_USE;
+    leftover.status = left_to(*node, file);
+  }
   if (!apply || !leftover.status.ok()) return leftover;
   if (parts) {
     leftover.status = impl::complete(files, part.opened(), file, directory, *parts);
@@ -136,6 +154,18 @@ Leftover treat_part(FileSystem& files, const std::string& file, const std::strin
   if (leftover.status.ok()) leftover.status = remove_parts_beside(files, file, directory);
   leftover.done = leftover.status.ok();
   return leftover;
+}
+
+}  // namespace
+
+// If the file is not there any more, another node has treated it.
+Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
+                    const AwaitedNode& awaited) {
+  Leftover leftover = treat(files, file, directory, apply, awaited);
+  if (leftover.done || leftover.status.ok() || leftover.kind == TAILRACE_IN_USE) return leftover;
+  if (const auto there = files.stat(file); there.ok() || there.status().fault().system_errno != ENOENT)
+    return leftover;
+  return {file, leftover.kind, apply, {}};
 }
 
 void treat_parts_of_nodes(FileSystem& files, const std::string& directory, bool apply,
