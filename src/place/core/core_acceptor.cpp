@@ -18,8 +18,10 @@ namespace {
 constexpr Nanoseconds kAnswerIn = Nanoseconds{100'000'000};  // for messages, which fit into an empty socket
 
 constexpr Nanoseconds kGreetingIn = std::chrono::seconds(5);  // from a new connection; clients greet at once
-constexpr size_t kMostStrangers = 256;                        // ungreeted connections; beyond it, the oldest goes
-constexpr size_t kMostWaiting = 64;                           // clients whose number is still in use
+constexpr size_t kMostStrangers = 256;                        // ungreeted connections
+constexpr Nanoseconds kSilence = std::chrono::seconds(1);  // beyond them, the oldest goes if it is silent for so long
+constexpr Nanoseconds kNoDescriptors = Nanoseconds{100'000'000};  // pause after a lack of descriptors
+constexpr size_t kMostWaiting = 64;                               // clients whose number is still in use
 
 // The source of an event; its number completes the tag.
 enum class About : uint32_t { listener, doorbell, watched, stranger, socket, process, bell };
@@ -70,7 +72,7 @@ CoreAcceptor::CoreAcceptor(const PrivateDirectory& directory, UnixListener& list
     const Status status = epoll_.add(fd, tag(about, 0), trigger);
     TAILRACE_REQUIRE(status.ok());
   };
-  add(listener_.fd(), About::listener, EpollSet::Trigger::level);
+  listen();
   add(doorbell_.fd(), About::doorbell, EpollSet::Trigger::edge);
 }
 
@@ -97,7 +99,20 @@ std::unique_ptr<CoreAcceptor::Client> CoreAcceptor::make_client(int number, std:
 
 Status CoreAcceptor::watch(int fd) { return epoll_.add(fd, tag(About::watched, 0), EpollSet::Trigger::level); }
 
+void CoreAcceptor::listen() {
+  const Status status = epoll_.add(listener_.fd(), tag(About::listener, 0), EpollSet::Trigger::level);
+  TAILRACE_REQUIRE(status.ok());
+  paused_.reset();
+}
+
+// While nothing can be accepted, connections wait in the listener, which must not wake the server for them.
+void CoreAcceptor::pause_listening(Nanoseconds at_most) {
+  if (!paused_) epoll_.remove(listener_.fd());
+  paused_ = Deadline(at_most);
+}
+
 void CoreAcceptor::begin_round() {
+  if (paused_ && paused_->left() == Nanoseconds::zero()) listen();
   if (std::exchange(number_is_free_, false)) answer_waiting();
   drop_silent_strangers();
   for (const auto& [number, client] : clients_) client->segment->follow();
@@ -105,10 +120,9 @@ void CoreAcceptor::begin_round() {
 
 void CoreAcceptor::wait(std::optional<Nanoseconds> limit) {
   limit = doorbell_.bounded(limit);
-  if (!strangers_.empty()) {
-    const Nanoseconds left = strangers_.front().until.left();
-    limit = std::min(limit.value_or(left), left);
-  }
+  const auto at_most = [&limit](Nanoseconds left) { limit = std::min(limit.value_or(left), left); };
+  if (!strangers_.empty()) at_most(strangers_.front().until.left());
+  if (paused_) at_most(paused_->left());
   for (const uint64_t event : epoll_.wait(limit)) look_at(event);
 }
 
@@ -139,7 +153,9 @@ void CoreAcceptor::look_at(uint64_t event) {
       UnixSocket socket = std::move(found->socket);
       strangers_.erase(found);
       epoll_.remove(socket.fd());
-      return greet(std::move(socket));
+      greet(std::move(socket));
+      if (paused_) listen();
+      return;
     }
     case About::socket: {
       const auto found = clients_.find(number);
@@ -157,11 +173,22 @@ void CoreAcceptor::look_at(uint64_t event) {
   }
 }
 
+// The server greets those that are here before it accepts more.
 void CoreAcceptor::meet() {
   for (;;) {
+    if (strangers_.size() >= kMostStrangers) {
+      const Nanoseconds silent_in = strangers_.front().until.left() - (kGreetingIn - kSilence);
+      if (silent_in > Nanoseconds::zero()) return pause_listening(silent_in);
+      if (!is_silent(strangers_.front())) return pause_listening(kSilence);
+      drop_oldest_stranger();
+    }
     Result<std::optional<UnixSocket>> socket = listener_.accept();
     const int error = socket.ok() ? 0 : socket.status().fault().system_errno;
-    if ((error == EMFILE || error == ENFILE) && drop_oldest_stranger()) continue;
+    if (error == EMFILE || error == ENFILE) {
+      if (!strangers_.empty() && is_silent(strangers_.front()) && drop_oldest_stranger()) continue;
+      log_.warning("a connection cannot be accepted: {}", socket.status().fault().message);
+      return pause_listening(kNoDescriptors);
+    }
     if (!socket.ok()) return log_.warning("a connection cannot be accepted: {}", socket.status().fault().message);
     if (!socket.value()) return;
     UnixSocket& stranger = *socket.value();
@@ -169,11 +196,14 @@ void CoreAcceptor::meet() {
       log_.warning("a connection is refused: {}", status.fault().message);
       continue;
     }
-    if (strangers_.size() == kMostStrangers) drop_oldest_stranger();
     const Status watched = epoll_.add(stranger.fd(), tag(About::stranger, stranger.fd()), EpollSet::Trigger::level);
     if (!watched.ok()) return log_.warning("a connection cannot be watched: {}", watched.fault().message);
     strangers_.push_back({std::move(stranger), kGreetingIn});
   }
+}
+
+bool CoreAcceptor::is_silent(const Stranger& stranger) const {
+  return wait_for_events(stranger.socket.fd(), POLLIN, Nanoseconds::zero()) == 0;
 }
 
 // Drops the oldest connection without a greeting; an honest client connects again. Returns false if there is none.

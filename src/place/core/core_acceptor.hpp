@@ -97,9 +97,18 @@ class CoreAcceptor final : public Acceptor {
     std::vector<int> watched;              // its descriptors in the epoll set
   };
 
+  // A connection without a greeting.
+  struct Stranger {
+    UnixSocket socket;
+    Deadline until;
+  };
+
   void look_at(uint64_t tag);
+  void listen();
+  void pause_listening(Nanoseconds at_most);
   void meet();
   bool drop_oldest_stranger();
+  bool is_silent(const Stranger& stranger) const;
   void drop_silent_strangers();
   void greet(UnixSocket socket);
   void answer(UnixSocket socket, const Hello& hello, std::string configuration);
@@ -124,10 +133,6 @@ class CoreAcceptor final : public Acceptor {
   const std::string fresh_segment_;
   std::map<int, std::unique_ptr<Client>> clients_;
   // Connections without a greeting, the oldest first.
-  struct Stranger {
-    UnixSocket socket;
-    Deadline until;
-  };
   std::deque<Stranger> strangers_;
   // Clients that have greeted, and wait until an earlier client with their number is finished.
   struct Waiting {
@@ -136,6 +141,8 @@ class CoreAcceptor final : public Acceptor {
     std::string configuration;
   };
   std::vector<Waiting> waiting_;
+  // No connection is accepted until then, or until one of the strangers has gone; none: the listener is watched.
+  std::optional<Deadline> paused_;
   bool next_run_waits_ = false;
   bool number_is_free_ = false;  // some client's number has become free, perhaps one that a client waits for
 };
