@@ -98,8 +98,10 @@ void read_place(const YamlValue& value, Config& config) {
     config.place.on_missing = choices[missing->choice({"publish", "keep"})];
   }
   if (const auto patience = value.find("patience")) {
-    config.place.patience = patience->number("seconds, more than 0");
-    if (config.place.patience <= 0) patience->wrong("seconds, more than 0");
+    constexpr double longest = 365.0 * 24 * 3600;
+    const std::string expected = fmt::format("seconds, more than 0, at most {}", longest);
+    config.place.patience = patience->number(expected);
+    if (config.place.patience <= 0 || config.place.patience > longest) patience->wrong(expected);
   }
 }
 

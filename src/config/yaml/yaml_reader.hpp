@@ -53,7 +53,7 @@ class YamlValue {
   double number(std::string_view expected) const;
   bool flag() const;
   // Reads a size: "1 GiB", "256MiB", 4096.
-  static constexpr uint64_t kMostSize = std::numeric_limits<int64_t>::max();
+  static constexpr uint64_t kMostSize = uint64_t{1} << 60;  // the sum of a few does not overflow
   uint64_t size(uint64_t least, uint64_t most = kMostSize) const;
   // Reads a rate, "800 MiB/s" or "1.5GB/s", in bytes a second. A report also names `words`, which may stand instead.
   uint64_t rate(uint64_t least, std::string_view words) const;

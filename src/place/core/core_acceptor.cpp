@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 #include "model/wire/core_wire.hpp"
@@ -79,7 +80,9 @@ CoreAcceptor::CoreAcceptor(const PrivateDirectory& directory, UnixListener& list
 CoreAcceptor::~CoreAcceptor() = default;
 
 Status CoreAcceptor::adopt(int number, std::unique_ptr<Segment> segment, std::optional<ProcessHandle> process) {
-  std::unique_ptr<Client> client = make_client(number, std::move(segment));
+  auto made = make_client(number, std::move(segment));
+  if (!made.ok()) return made.status();
+  std::unique_ptr<Client> client = std::move(made).value();
   if (process && !host_.gone(number)) {
     client->process = std::move(process);
     Status status = watch(*client, client->process->fd(), tag(About::process, number), EpollSet::Trigger::edge);
@@ -89,8 +92,14 @@ Status CoreAcceptor::adopt(int number, std::unique_ptr<Segment> segment, std::op
   return {};
 }
 
-std::unique_ptr<CoreAcceptor::Client> CoreAcceptor::make_client(int number, std::unique_ptr<Segment> segment) {
-  auto client = std::make_unique<Client>();
+Result<std::unique_ptr<CoreAcceptor::Client>> CoreAcceptor::make_client(int number,
+                                                                        std::unique_ptr<Segment> segment) {
+  std::unique_ptr<Client> client;
+  try {
+    client = std::make_unique<Client>();
+  } catch (const std::system_error& error) {
+    return Status::of_errno("make", "a client's bell", error.code().value());
+  }
   client->number = number;
   client->segment = std::move(segment);
   client->log = log_.part();
@@ -324,7 +333,12 @@ Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t proc
   Result<std::unique_ptr<Segment>> segment =
       Segment::create(directory_, name, needs.value().sizes, needs.value().pool, needs.value().ahead);
   if (!segment.ok()) return segment.status();
-  std::unique_ptr<Client> client = make_client(hello.client, std::move(segment).value());
+  auto made = make_client(hello.client, std::move(segment).value());
+  if (!made.ok()) {
+    (void)directory_.remove_file(name);
+    return made.status();
+  }
+  std::unique_ptr<Client> client = std::move(made).value();
   if (Status status = host_.serve(hello.client, *client->segment); !status.ok()) {
     (void)directory_.remove_file(name);
     return status;

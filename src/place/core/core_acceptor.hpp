@@ -115,7 +115,7 @@ class CoreAcceptor final : public Acceptor {
   void answer_waiting();
   void refuse(UnixSocket& socket, const Hello& hello, const Status& status);
   Status welcome(UnixSocket& socket, const Hello& hello, std::string configuration);
-  std::unique_ptr<Client> make_client(int number, std::unique_ptr<Segment> segment);
+  Result<std::unique_ptr<Client>> make_client(int number, std::unique_ptr<Segment> segment);
   Result<Client*> enter(const Hello& hello, pid_t process, const std::string& configuration);
   Status give_channel(Client& client, UnixSocket& socket, bool again);
   Status watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger);

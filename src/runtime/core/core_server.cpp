@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "action/find_plugin_host.hpp"
 #include "base/descriptor_limit.hpp"
@@ -161,13 +162,23 @@ Status CoreServer::run(const CoreServerOptions& options) {
     if (!options.drain || options.server < RuntimeDirectory::kFirstOwnServer) {
       drain_own_servers(options, job.value(), log);
     }
-    CoreServer server(options, job.value(), log);
-    status = server.serve();
-    announced = server.announced_;
+    status = serve(options, job.value(), log, announced);
   }
   (void)job.value().remove_if_unused();
   // Report it last: a client that hears it finds nothing of this server, and removes the rest.
   return status.ok() || announced ? status : fail(status);
+}
+
+// Fails if the system has no descriptors or no memory for a server.
+Status CoreServer::serve(const CoreServerOptions& options, RuntimeDirectory& job, Log& log, bool& announced) {
+  try {
+    CoreServer server(options, job, log);
+    Status status = server.serve();
+    announced = server.announced_;
+    return status;
+  } catch (const std::system_error& error) {
+    return Status::of_errno("start", "a server", error.code().value());
+  }
 }
 
 // Writes the data of clients that were their own servers and have died, so that whoever comes next finds them
@@ -182,7 +193,8 @@ void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDire
     own.drain = true;
     own.announce = -1;
     const Result<ServerLock> lock = ServerLock::take(job, server);
-    const Status status = lock.ok() ? CoreServer(own, job, log).serve() : lock.status();
+    bool announced = false;
+    const Status status = lock.ok() ? serve(own, job, log, announced) : lock.status();
     if (status.ok() || status.code() == TAILRACE_CLIENT_IN_USE) continue;
     log.error("the leftovers of client {} stay as they are: {}", server - RuntimeDirectory::kFirstOwnServer,
               status.fault().message);
@@ -368,6 +380,12 @@ Status CoreServer::lock_outputs(int client) {
 // Builds storage and engine from the first client's configuration; the others must agree with it.
 Status CoreServer::prepare(const Config& config) {
   if (common_) return check_common(config, *common_);
+  Status status = begin_run(config);
+  if (!status.ok()) common_.reset();  // the next client may have more luck
+  return status;
+}
+
+Status CoreServer::begin_run(const Config& config) {
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
   auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
@@ -386,8 +404,10 @@ Status CoreServer::prepare(const Config& config) {
   const auto format = [this](int client, const Config& of) {
     return make_format(of, parts_.storage->files(), client, run_);
   };
+  if (Status status = prepare_actions(); !status.ok()) return status;
   core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect()});
-  return prepare_actions();
+  if (actions_) core_->serve_actions(*actions_);
+  return {};
 }
 
 // Returns this server's turn among all servers of the job.
@@ -407,8 +427,9 @@ Status CoreServer::prepare_actions() {
   auto actions = ServerActions::create(*common_, std::move(options), clock_, log_);
   if (!actions.ok()) return actions.status();
   actions_ = std::move(actions).value();
-  core_->serve_actions(*actions_);
-  return acceptor_->watch(actions_->fd());
+  Status watched = acceptor_->watch(actions_->fd());
+  if (!watched.ok()) actions_.reset();
+  return watched;
 }
 
 // Shares the segment read-only, without the channel's parts.

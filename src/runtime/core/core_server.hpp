@@ -59,6 +59,7 @@ class CoreServer final : private CoreAcceptor::Host {
   ~CoreServer() override;
 
   static void drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log);
+  static Status serve(const CoreServerOptions& options, RuntimeDirectory& job, Log& log, bool& announced);
   Status serve();
   Status check_own_server() const;
   Status abandon_all();
@@ -67,6 +68,7 @@ class CoreServer final : private CoreAcceptor::Host {
   bool others_are_alive() const;
   Status lock_outputs(int client);
   Status prepare(const Config& config);
+  Status begin_run(const Config& config);
   std::optional<Slots::Turn> turn_of(const Config& config) const;
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
