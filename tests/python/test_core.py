@@ -248,6 +248,55 @@ def test_recover_writes_what_a_dead_job_left(run, config, clients, tmp_path, cor
     assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")
 
 
+NODE = """\
+tailrace: 1
+name: node{node}
+place: {{kind: core, clients: 1, node: {node}, nodes: 2, cpus: none}}
+memory: {{budget: 4 MiB}}
+storage: {{path: {path}, file_per: job, existing: continue}}
+format: {{kind: plain, file: "sim_{{iteration}}.h5"}}
+parameters: {{first: {first}}}
+layouts:
+  plane: {{type: float64, shape: [4, 6], global: [8, 6], offset: [first, 0]}}
+variables:
+  temperature: {{layout: plane}}
+"""
+
+
+@pytest.mark.parametrize("stopped", [0, 1])
+def test_the_next_run_keeps_what_one_of_two_nodes_had_in_memory(tmp_path, clients, stopped):
+    """Confirmed iterations were lost: the first node that opened removed its own part of them."""
+    out = tmp_path / "out"
+    configs = [tmp_path / f"node{node}.yaml" for node in (0, 1)]
+    for node, file in enumerate(configs):
+        file.write_text(NODE.format(node=node, first=4 * node, path=out))
+    writers = [clients(file, node) for node, file in enumerate(configs)]
+    servers = {job["job"].split("-")[0]: job["servers"][0]["process"] for job in core_server.jobs()}
+    os.kill(servers[f"node{stopped}"], signal.SIGSTOP)
+    for writer in writers:
+        writer.tell(0)
+        writer.tell(1)
+    parts = [out / f"sim_{step}.h5.part.n{1 - stopped}" for step in (0, 1)]
+    while not all(part.exists() for part in parts):
+        pass  # the other node's server writes its part
+    for writer in writers:
+        writer.kill()
+    for server in servers.values():
+        kill_and_wait(server)
+    writers = [clients(file, node) for node, file in enumerate(configs)]
+    for writer in writers:
+        writer.tell(2)
+    for writer in writers:
+        writer.close()
+    while core_server.jobs():
+        pass  # the last server completes the last file
+    assert sorted(path.name for path in out.iterdir() if not path.name.endswith(".log")) == [
+        f"sim_{step}.h5" for step in range(3)]
+    for step in range(3):
+        with h5py.File(out / f"sim_{step}.h5") as file:
+            assert (file["temperature"][...] == np.repeat([step, 100 + step], 4)[:, None]).all()
+
+
 def test_another_server_goes_on(config, clients, tmp_path):
     writer = clients(config(), 0)
     writer.tell(0)
