@@ -144,3 +144,62 @@ def test_a_series_object(written):
     series = series_of.find(written)
     assert series.name == "waves_c0" and series.iterations == [0, 1, 2] and series.species(0) == ["ions"]
     assert xdmf.write_pmd(series, written).name == "waves_c0.pmd"
+
+
+VARYING = """\
+tailrace: 1
+name: varying
+storage: {{path: {path}}}
+memory: {{budget: 4 MiB}}
+time: {{dt: 1, unit: fs}}
+format: {{dimension_scales: {scales}}}
+layouts:
+  plane: {{type: float64, shape: [2, 3], axes: [y, x], unit: cm}}
+  ring: {{type: float64, shape: [4], axes: [angle], unit: deg}}
+variables: {{T: {{layout: plane, unit: K}}, around: {{layout: ring}}}}
+"""
+
+
+@pytest.fixture(params=["true", "false"])
+def varying(out, request):
+    with tailrace.open("varying.yaml", text=VARYING.format(path=out, scales=request.param)) as client:
+        for step in range(3):
+            client.write("T", step, np.full((2, 3), float(step)))
+            client.write("around", step, np.full(4, float(step)))
+            client.attribute(step, "model", "steady")
+            client.attribute(step, "mood", f"step {step}")
+            client.attribute(step, "residuals", [1.0 * step] * (step + 1))
+            client.attribute(step, "limits", [0.0, 1.0 * step], "T")
+            client.attribute(step, "scheme", "upwind", "T")
+            if step == 1:
+                client.attribute(step, "restarts", 7)
+            client.end_iteration(step)
+    return out
+
+
+def test_attributes_of_iterations(varying):
+    found = tailrace.read(varying)
+    assert found.attrs["model"] == "steady" and found.attrs["dt"] == 1.0 and found["T"].attrs["scheme"] == "upwind"
+    assert list(found["mood"].values) == ["step 0", "step 1", "step 2"] and found["mood"].dims == ("time",)
+    assert np.array_equal(found["residuals"].values, [[0, np.nan, np.nan], [1, 1, np.nan], [2, 2, 2]], equal_nan=True)
+    assert np.array_equal(found["restarts"].values, [np.nan, 7, np.nan], equal_nan=True)
+    assert np.array_equal(found["T_limits"].values, [[0, 0], [0, 1], [0, 2]])
+    assert not {"limits", "mood", "T_limits", "restarts"} & (set(found["T"].attrs) | set(found.attrs))
+    second = tailrace.read(varying, iterations=[2])
+    assert second.attrs["mood"] == "step 2" and second["T"].attrs["limits"] == [0, 2]
+
+
+def test_units_of_coordinates(varying):
+    found = tailrace.read(varying)
+    assert {name: found[name].attrs["units"] for name in ("time", "x", "y", "angle")} == {
+        "time": "fs", "x": "cm", "y": "cm", "angle": "deg"}
+    assert found["T"].attrs["units"] == "K" and found.x.attrs["unitSI"] == 0.01
+
+
+def test_what_is_read_can_be_stored_as_netcdf(varying, tmp_path):
+    pytest.importorskip("netCDF4")
+    found = tailrace.read(varying)
+    found.to_netcdf(tmp_path / "copy.nc")
+    with xarray.open_dataset(tmp_path / "copy.nc") as copy:
+        assert np.array_equal(copy["T"], found["T"]) and copy.x.attrs["units"] == "cm"
+        assert list(copy["mood"].values) == list(found["mood"].values)
