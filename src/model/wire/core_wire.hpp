@@ -12,7 +12,7 @@
 namespace tailrace::impl {
 
 inline constexpr uint64_t kCoreMagic = 0x65636172'6c696174;  // "tailrace", little-endian
-inline constexpr uint32_t kCoreVersion = 13;
+inline constexpr uint32_t kCoreVersion = 14;
 inline constexpr uint64_t kMostConfiguration = uint64_t{32} << 20;  // bytes of a client's configuration
 
 // client → server, the first message; with one descriptor: a file that contains the configuration.

@@ -75,6 +75,17 @@ bool same_actions(const Config& one, const Config& other) {
   return texts(one) == texts(other);
 }
 
+// Clients that another process has started may differ in these.
+Status check_rights(const FileRights& rights, const FileRights& common) {
+  if (rights.umask != common.umask) {
+    return not_common("umask", fmt::format("{:04o}", rights.umask), fmt::format("{:04o}", common.umask));
+  }
+  if (rights.size_limit != common.size_limit) {
+    return not_common("ulimit -f", std::to_string(rights.size_limit), std::to_string(common.size_limit));
+  }
+  return {};
+}
+
 // Returns ok if a client's configuration has what all clients of a server have in common.
 Status check_common(const Config& config, const Config& common) {
   if (config.name != common.name) return not_common("name", config.name, common.name);
@@ -330,7 +341,7 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
   guests_.erase(client);  // left from a client that could not come after all
   Result<Config> config = config_of(message.value());
   if (!config.ok()) return config.status();
-  if (Status status = prepare(config.value()); !status.ok()) return status;
+  if (Status status = prepare(config.value(), message.value().rights); !status.ok()) return status;
   const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value()), ahead_of(config.value())};
   guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
   return needs;
@@ -345,9 +356,15 @@ Status CoreServer::lock_outputs(int client) {
   return locks.status();
 }
 
-// Builds storage and engine from the first client's configuration; the others must agree with it.
-Status CoreServer::prepare(const Config& config) {
-  if (common_) return check_common(config, *common_);
+// Builds storage and engine from the first client's configuration; the others must agree with it. Files get the
+// rights of that client, whoever started this process.
+Status CoreServer::prepare(const Config& config, const FileRights& rights) {
+  if (common_) {
+    const Status status = check_rights(rights, rights_);
+    return status.ok() ? check_common(config, *common_) : status;
+  }
+  rights_ = rights;
+  rights_.take_over();
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
   auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();

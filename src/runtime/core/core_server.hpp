@@ -20,6 +20,7 @@
 #include "place/core/runtime_directory.hpp"
 #include "recovery/ledger.hpp"
 #include "runtime/core/client_note.hpp"
+#include "runtime/core/file_rights.hpp"
 #include "runtime/core/system_processes.hpp"
 #include "runtime/parts/server_parts.hpp"
 #include "server/server_core.hpp"
@@ -65,7 +66,7 @@ class CoreServer final : private CoreAcceptor::Host {
   Status adopt(int client, const ClientNote& note);
   bool others_are_alive() const;
   Status lock_outputs(int client);
-  Status prepare(const Config& config);
+  Status prepare(const Config& config, const FileRights& rights);
   std::optional<Slots::Turn> turn_of(const Config& config) const;
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
@@ -94,6 +95,7 @@ class CoreServer final : private CoreAcceptor::Host {
   Doorbell doorbell_;
   bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
   std::optional<Config> common_;  // the first client's configuration, for what all have in common
+  FileRights rights_;             // the first client's, and since then those of this process
   ServerParts parts_;
   std::vector<std::unique_ptr<NameLock>> shared_locks_;        // of the storage; used if clients share files
   std::optional<Result<std::optional<int64_t>>> shared_last_;  // last iteration, likewise; none: not looked for yet
