@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from . import missing
+from . import _filters, missing
+from ._varying import along_time, constants
 from .quantity import unit_of_time
 from .series import NoSeries, Record, Series, find, plain
-from .varying import along_time, constants
 
 _NOT_SHOWN = ("axisLabels", "gridSpacing", "gridGlobalOffset", "gridUnitSI", "tailraceGridUnit", "dataOrder",
               "geometry", "tailraceGlobalShape", "tailraceOffset", "tailraceBlocks")
@@ -164,6 +164,7 @@ def _lazy(series: Series, iterations: list[int], record: Record, stacked: bool =
         def _of(self, iteration: int, key: tuple[Any, ...]) -> Any:
             with series.open(iteration) as file:
                 dataset = file[f"/data/{iteration}/{record.path}"]
+                _filters.load_for(dataset)
                 if sum(isinstance(part, np.ndarray) for part in key) <= 1 and _ascending(key):
                     return dataset[key]
                 return dataset[...][np.ix_(*map(_indices, key, dataset.shape))].reshape(

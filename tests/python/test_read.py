@@ -1,5 +1,8 @@
 """`tailrace.read`: a series as an xarray Dataset, and the files by which ParaView and VisIt open it."""
 
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as xml
 
 import h5py
@@ -143,7 +146,7 @@ def test_xdmf_and_pmd_name_what_is_there(written, run):
 def test_a_series_object(written):
     series = series_of.find(written)
     assert series.name == "waves_c0" and series.iterations == [0, 1, 2] and series.species(0) == ["ions"]
-    assert xdmf.write_pmd(series, written).name == "waves_c0.pmd"
+    assert [path.name for path in xdmf.write_pmd(series, written)] == ["waves_c0.pmd"]
 
 
 VARYING = """\
@@ -203,3 +206,31 @@ def test_what_is_read_can_be_stored_as_netcdf(varying, tmp_path):
     with xarray.open_dataset(tmp_path / "copy.nc") as copy:
         assert np.array_equal(copy["T"], found["T"]) and copy.x.attrs["units"] == "cm"
         assert list(copy["mood"].values) == list(found["mood"].values)
+
+
+ZIPPED = """\
+import sys
+import numpy as np, tailrace
+with tailrace.open({{"name": "z", "memory": {{"budget": "4 MiB"}},
+                    "layouts": {{"plane": {{"type": "float64", "shape": [64, 64]}}}},
+                    "variables": {{"T": {{"layout": "plane", "compress": "zstd"}}}}}}, path=sys.argv[1]) as out:
+    out.write("T", 0, np.ones((64, 64)))
+    out.end_iteration(0)
+{first}
+try:
+    print(tailrace.read(sys.argv[1])["T"].values.sum())
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("first", "printed"), [
+    ("", "4096.0"),
+    ("sys.modules['hdf5plugin'] = None", "the package hdf5plugin has the filter")])
+def test_compressed_arrays(tmp_path, first, printed):
+    """h5py alone does not know zstd: hdf5plugin, which does, has to be imported, or is named."""
+    pytest.importorskip("hdf5plugin")
+    environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
+    done = subprocess.run([sys.executable, "-c", ZIPPED.format(first=first), tmp_path / "out"], env=environment,
+                          capture_output=True, text=True, check=False)
+    assert printed in done.stdout, done.stdout + done.stderr
