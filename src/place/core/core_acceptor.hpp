@@ -58,8 +58,7 @@ class CoreAcceptor final : public Acceptor {
     // Returns true if a new client belongs to the run after the present one: it waits until that has ended, and meets
     // the next server. Fails if it may not come at all.
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
-    // Returns the last iteration that earlier runs of the client published.
-    virtual Result<std::optional<int64_t>> last_iteration(int client) = 0;
+    virtual Result<LastIteration> last_iteration(int client) = 0;
     // Returns the server's description, which its clients report.
     virtual std::string description() const = 0;
   };

@@ -441,7 +441,7 @@ Status CoreServer::serve(int client, Segment& segment) {
 }
 
 // The server looks, since forwarders may write the files. Called when the client has come.
-Result<std::optional<int64_t>> CoreServer::last_iteration(int client) {
+Result<LastIteration> CoreServer::last_iteration(int client) {
   const Config& config = guests_[client].config;
   if (!config.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
   if (!shared_last_) shared_last_ = impl::last_iteration(config, parts_.storage->files(), client);

@@ -83,7 +83,7 @@ class CoreServer final : private CoreAcceptor::Host {
   void dismissed(int client) override;
   void refused() override { core_->refused(); }
   Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
-  Result<std::optional<int64_t>> last_iteration(int client) override;
+  Result<LastIteration> last_iteration(int client) override;
   std::string description() const override;
 
   const CoreServerOptions options_;
@@ -97,8 +97,8 @@ class CoreServer final : private CoreAcceptor::Host {
   std::optional<Config> common_;  // the first client's configuration, for what all have in common
   FileRights rights_;             // the first client's, and since then those of this process
   ServerParts parts_;
-  std::vector<std::unique_ptr<NameLock>> shared_locks_;        // of the storage; used if clients share files
-  std::optional<Result<std::optional<int64_t>>> shared_last_;  // last iteration, likewise; none: not looked for yet
+  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // of the storage; used if clients share files
+  std::optional<Result<LastIteration>> shared_last_;     // last iteration, likewise; none: not looked for yet
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;
   std::unique_ptr<ServerActions> actions_;  // null: the configuration has no actions

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -120,11 +121,22 @@ Result<std::optional<int64_t>> last_in(FileSystem& files, const std::string& pat
   return std::optional(contents.value()->iterations.iterations().back());
 }
 
+// Returns an iteration's time in the unit of this run; NaN if its file, which may be another program's, has none.
+double time_of(const Config& config, FileSystem& files, const std::string& path, int64_t iteration) {
+  const bool plain = config.format.kind == FormatKind::plain;
+  const Result<FileTime> found = find_time(files, path, plain ? "/" : fmt::format("/data/{}", iteration));
+  if (!found.ok()) return std::numeric_limits<double>::quiet_NaN();
+  const auto& [time, unit] = found.value();
+  // Exactly as it was, unless the unit has changed.
+  return unit == config.time.unit.factor ? time : time * (unit / config.time.unit.factor);
+}
+
 }  // namespace
 
-Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client) {
-  std::optional<int64_t> last;
+Result<LastIteration> last_iteration(const Config& config, FileSystem& files, int client) {
+  LastIteration last;
   if (config.storage.existing != Existing::resume) return last;  // this run began without any
+  std::string in;                                                // the file of the last one
   for (const std::string& directory : config.storage.paths) {
     const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
@@ -133,9 +145,12 @@ Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& 
       const Result<std::optional<int64_t>> number =
           config.has_file_each() ? iteration_of(config, client, name) : last_in(files, path);
       if (!number.ok()) return number.status();
-      if (number.value()) last = std::max(last.value_or(*number.value()), *number.value());
+      if (number.value().value_or(-1) <= last.number) continue;
+      last.number = *number.value();
+      in = path;
     }
   }
+  if (!in.empty()) last.time = time_of(config, files, in, last.number);
   return last;
 }
 
