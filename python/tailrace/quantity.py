@@ -90,6 +90,11 @@ def format_rate(rate: float) -> str:
     return f"{_digits(value)} TB/s"
 
 
+def counted(count: int, noun: str) -> str:
+    """(1, "block") → "1 block", (2, "block") → "2 blocks"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def decimals(value: float) -> int:
     """Returns the decimals with which a value shows three significant digits: 2.345 → 2, 0.0123 → 4, 1234 → 0."""
     size = abs(value)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .quantity import counted
 from .series import Record, Series
 
 _TYPES = {"f": "Float", "i": "Int", "u": "UInt"}
@@ -62,7 +63,7 @@ def _by_grid(records: dict[str, Record], left_out: dict[str, str]) -> dict[tuple
     grids: dict[tuple[Any, ...], list[Record]] = {}
     for record in records.values():
         if len(record.shape) not in (2, 3):
-            left_out[record.name] = f"it has {len(record.shape)} dimensions, expected 2 or 3"
+            left_out[record.name] = f"it has {counted(len(record.shape), 'dimension')}, expected 2 or 3"
         elif not _is_number(record):
             left_out[record.name] = f"XDMF has no {np.dtype(record.dtype)}"
         elif record.value is None:

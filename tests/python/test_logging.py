@@ -32,7 +32,7 @@ def test_messages_reach_the_logger(temporary, caplog, capfd):
         closed_with_a_failure(opened(temporary, logger=True, log_level="info"))
     found = [record for record in caplog.records if record.name == "tailrace.client"]
     assert {logging.INFO, logging.ERROR} <= {record.levelno for record in found}
-    assert any("end_iteration was not called" in record.getMessage() for record in found)
+    assert any("was not published: end_iteration(" in record.getMessage() for record in found)
     assert capfd.readouterr().err == "" and not glob.glob(str(temporary / "*.log"))
 
 
@@ -55,7 +55,7 @@ def test_without_a_close_they_come_at_the_end_of_the_program(temporary, python):
                   "a = numpy.zeros(3)\n"
                   "out = tailrace.open(variables={'a': a}, path=sys.argv[1], budget='4 MiB', logger=True)\n"
                   "out.write('a', 0, a)\n", temporary / "out").stderr
-    assert "tailrace.client|run/0: " in said and "end_iteration was not called" in said, said
+    assert "tailrace.client|run/0: " in said and "was not published: end_iteration(" in said, said
 
 
 def test_a_failed_open_leaves_nothing(temporary):

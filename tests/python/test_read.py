@@ -125,7 +125,7 @@ def test_which_series(written, run):
 def test_xdmf_and_pmd_name_what_is_there(written, run):
     code, printed, _ = run("open", written, "--xdmf", "--pmd")
     assert code == 0 and "waves_c0.xmf" in printed and "waves_c0.pmd" in printed
-    assert "line: it has 1 dimensions" in printed
+    assert "line: it has 1 dimension," in printed
     assert (written / "waves_c0.pmd").read_text() == "waves_c0_%06T.h5\n"
     tree = xml.parse(written / "waves_c0.xmf")
     seen = set()

@@ -83,7 +83,8 @@ variables: {{y: {{layout: line}}}}
 
 
 @pytest.mark.parametrize("kind", ["thread", "core"])
-@pytest.mark.parametrize(("each", "format"), [(1, "kind: hdf5"), (4, "kind: hdf5"), (1, "kind: plain")])
+@pytest.mark.parametrize(("each", "format"), [
+    (1, "kind: hdf5"), (4, "kind: hdf5"), (1, "kind: plain, file: 't_{iteration}_c{client}.h5'")])
 def test_the_time_of_the_last_iteration(out, kind, each, format):
     """A program with steps of changing length needs it to go on, and no iteration's number says it."""
     settings = {"kind": kind, "path": out, "each": each, "format": format}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tailrace import missing, plain_files, series_files, striped
-from tailrace.quantity import format_time
+from tailrace.quantity import counted, format_time
 
 from . import inspect_forwarder
 from . import inspect_jobs as jobs
@@ -295,8 +295,8 @@ def _variable_row(variable: dict[str, Any]) -> list[Any]:
 def _print_total(content: dict[str, Any]) -> None:
     files, unfinished = sum(one["files"] for one in content["series"]), len(content["unfinished"])
     size = output.size(sum(one["bytes"] for one in content["series"]))
-    print(f"in total: {files} file{'' if files == 1 else 's'}, {size}" +
-          (f"; {unfinished} unfinished file{'' if unfinished == 1 else 's'}" if unfinished else ""))
+    print(f"in total: {counted(files, 'file')}, {size}" +
+          (f"; {counted(unfinished, 'unfinished file')}" if unfinished else ""))
 
 
 def _print_file(content: dict[str, Any]) -> None:
@@ -315,7 +315,7 @@ def _print_file(content: dict[str, Any]) -> None:
             print(f"  signals: {', '.join(iteration['signals'])}")
         missing = [f"client {number}" for number in iteration["missingClients"]]
         if iteration["missingUnnamed"]:
-            missing.append(f"{iteration['missingUnnamed']} clients that never came")
+            missing.append(f"{counted(iteration['missingUnnamed'], 'client')} that never came")
         if missing:
             print(f"  incomplete: without the data of {', '.join(missing)}, as far as they were not written before")
         output.print_table(("variable", "type", "shape", "unit", "size", "description"),

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/names/counted.hpp"
 #include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/plan/node_part.hpp"
@@ -66,9 +67,9 @@ Status refuse(const EarlierFiles& found) {
   fault.operation = "open";
   fault.file = first;
   fault.message = fmt::format(
-      "'{}' is of an earlier run: found {} file{} of this name{}, expected none; use another storage.path, or set "
+      "'{}' is of an earlier run: found {} of this name{}, expected none; use another storage.path, or set "
       "storage.existing: replace (they are removed) or continue (iterations are added to them)",
-      first, count, count > 1 ? "s" : "", parts);
+      first, counted(count, "file"), parts);
   return Status(std::move(fault));
 }
 
@@ -81,7 +82,7 @@ Status remove_all(FileSystem& files, const std::string& directory, const Earlier
   for (const std::string& file : all) {
     if (Status status = files.remove(file); !status.ok()) return status;
   }
-  if (!all.empty()) log.info("{} files of an earlier run are removed from '{}'", all.size(), directory);
+  if (!all.empty()) log.info("removed from '{}': {} of an earlier run", directory, counted(all.size(), "file"));
   return {};
 }
 
