@@ -3,6 +3,8 @@
 import glob
 import logging
 import os
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -66,3 +68,28 @@ def test_a_failed_open_leaves_nothing(temporary):
     with pytest.raises(TypeError, match="expected True, a name or a logging.Logger, found int"):
         opened(temporary, logger=3)
     assert not glob.glob(str(temporary / "*.log"))
+
+
+FULL = """\
+import resource, signal, sys
+import numpy as np, tailrace
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
+out = tailrace.open(variables={"a": np.zeros(10000), "b": np.zeros(10000)}, path=sys.argv[1], budget="4 MiB")
+for step in range(3):
+    for name in "ab":
+        out.write(name, step, np.ones(10000))
+    out.end_iteration(step)
+try:
+    out.close()
+except tailrace.Error as error:
+    print(1 + error.more)
+"""
+
+
+def test_an_iteration_that_storage_refuses_is_one_line(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FULL, tmp_path / "out"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 3
+    for step in range(3):
+        told = [line for line in done.stderr.splitlines() if f"iteration {step}:" in line]
+        assert len(told) == 1 and "not published" in told[0] and "failures in this iteration" in told[0], done.stderr

@@ -23,6 +23,9 @@ struct Leftover {
   Status status;      // why it could not be
 };
 
+// Returns the name of the file beside which an XDMF file lies: "run_It3.xmf" → "run_It3.h5".
+std::string file_of_xdmf(std::string_view xdmf);
+
 // Publishes or removes one unfinished file in `directory`; if `apply` is false, only looks. REQUIRES: nobody writes
 // the file.
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply);
