@@ -108,8 +108,8 @@ bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   return false;
 }
 
-// Treats files that several nodes wrote and closed, though nobody completed them: their writers left no lock. Those
-// of `treated` patterns are not among them.
+// Treats files that several nodes wrote and closed, though nobody completed them, and XDMF files beside published
+// ones: their writers left no lock. Those of `treated` patterns are not among them.
 void treat_unlocked(FileSystem& files, const std::string& directory, const std::map<std::string, Leavings>& treated,
                     bool apply, const std::function<void(const Leftover&)>& each) {
   const auto is_unlocked = [&](std::string_view file) {
@@ -121,9 +121,14 @@ void treat_unlocked(FileSystem& files, const std::string& directory, const std::
   if (!names.ok()) return;
   std::set<std::string> unfinished;
   for (const std::string& name : names.value()) {
-    const std::string_view file = file_of_part(name);
-    if (file.empty() || !is_unlocked(file.substr(0, file.rfind('.')))) continue;
-    if (files.stat(directory + "/" + std::string(file)).ok()) unfinished.emplace(file);
+    // An XDMF file gets its name last, when nothing else of its file is unfinished.
+    const bool is_xdmf = name.ends_with(".xmf.part");
+    const std::string_view file = is_xdmf ? std::string_view(name) : file_of_part(name);
+    if (file.empty()) continue;
+    const std::string_view whole = file.substr(0, file.rfind('.'));
+    if (!is_unlocked(whole)) continue;
+    const std::string beside = is_xdmf ? file_of_xdmf(whole) : std::string(file);
+    if (files.stat(directory + "/" + beside).ok()) unfinished.emplace(file);
   }
   for (const std::string& file : unfinished) {
     each(

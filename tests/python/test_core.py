@@ -61,10 +61,14 @@ def clients():
     started = []
 
     class Started:
-        def __init__(self, config, number):
+        def __init__(self, config, number, umask=-1, opens=True):
             self.process = subprocess.Popen([sys.executable, "-c", CLIENT, config, str(number)], text=True,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, umask=umask)
             started.append(self)
+            if opens:
+                self.has_opened()
+
+        def has_opened(self):
             assert self.process.stdout.readline() == "open\n"
 
         def tell(self, step):
@@ -306,6 +310,72 @@ def test_another_server_goes_on(config, clients, tmp_path):
     writer.close()
     check_files(tmp_path / "out", [0], [0, 1])
     wait_until_gone()
+
+
+def wait_for_server(process):
+    """Waits until a process sleeps with a connection, as its server is stopped and does not answer."""
+    directory = pathlib.Path(f"/proc/{process.pid}")
+
+    def has_connection():
+        try:
+            return any(os.readlink(entry).startswith("socket:") for entry in (directory / "fd").iterdir())
+        except FileNotFoundError:  # closed meanwhile
+            return False
+
+    while not has_connection() or ") S " not in (directory / "stat").read_text():
+        assert process.poll() is None
+        os.sched_yield()
+
+
+def modes(directory):
+    return {file.name: f"{file.stat().st_mode & 0o777:o}" for file in directory.glob("*.h5")}
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_run_that_follows_at_once_has_its_own_umask(config, clients, tmp_path, number):
+    """It met the server of the earlier run, which was about to end, and its files had that run's umask."""
+    file = config()
+    file.write_text(file.read_text().replace("storage: {", "storage: {existing: continue, "))
+    first = clients(file, 0, umask=0o027)
+    first.tell(0)
+    (job,) = core_server.jobs()
+    server = job["servers"][0]["process"]
+    os.kill(server, signal.SIGSTOP)
+    first.kill()
+    second = clients(file, number, umask=0o077, opens=False)
+    wait_for_server(second.process)
+    os.kill(server, signal.SIGCONT)
+    second.has_opened()
+    second.tell(1)
+    second.close()
+    assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640", f"sim_c{number}_000001.h5": "600"}
+    wait_until_gone()
+
+
+def test_recovered_files_have_the_umask_of_their_program(run, config, clients, tmp_path):
+    writer = clients(config(), 0, umask=0o027)
+    (job,) = core_server.jobs()
+    server = job["servers"][0]["process"]
+    os.kill(server, signal.SIGSTOP)
+    writer.tell(0)
+    writer.kill()
+    kill_and_wait(server)
+    before = os.umask(0o077)
+    try:
+        assert run("recover", tmp_path / "out")[0] == 0
+    finally:
+        os.umask(before)
+    assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640"}
+
+
+def test_clients_of_one_server_have_one_umask(config, clients, tmp_path):
+    first = clients(config(), 0, umask=0o027)
+    refused = subprocess.run([sys.executable, "-c", CLIENT, config(), "1"], capture_output=True, text=True,
+                             umask=0o077, check=False)
+    assert "found umask '0077', expected '0027'" in refused.stderr
+    first.tell(0)
+    first.close()
+    assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640"}
 
 
 LOSER = """

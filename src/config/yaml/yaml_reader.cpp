@@ -249,8 +249,15 @@ std::optional<YamlValue> YamlValue::require(std::string_view key, std::string_vi
   return value;
 }
 
+// Returns a hint for a scalar that was meant as the value of the mapping's main key: `place: core`.
+std::string YamlValue::as_a_map(std::string_view main_key) const {
+  if (!is_scalar() || !node_->has_key) return {};
+  const std::string value = node_->in_quotes ? fmt::format("\"{}\"", node_->text) : node_->text;
+  return fmt::format("write {}: {{{}: {}}}", node_->key, main_key, value);
+}
+
 void YamlValue::only(const std::vector<std::string_view>& known, const std::vector<std::string_view>& later) const {
-  if (!is_map()) return wrong("a mapping with the keys " + one_of(known));
+  if (!is_map()) return wrong("a mapping with the keys " + one_of(known), as_a_map(known.front()));
   for (const YamlNode& entry : node_->children) {
     const auto is_key = [&](std::string_view word) { return word == entry.key; };
     if (report_->full() || std::any_of(known.begin(), known.end(), is_key)) continue;

@@ -357,9 +357,9 @@ Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket, bool again
   welcome.blocks = sizes.blocks;
   welcome.pool = client.segment->pool().size();
   std::snprintf(welcome.description, sizeof welcome.description, "%s", host_.description().c_str());
-  Result<std::optional<int64_t>> last = std::optional<int64_t>();
+  Result<LastIteration> last = LastIteration();
   if (!again) last = host_.last_iteration(client.number);
-  if (last.ok()) welcome.last_iteration = last.value().value_or(-1);
+  if (last.ok()) welcome.last = last.value();
   if (!last.ok()) welcome.last_unknown = to_record(0, last.status());
   const int descriptors[] = {client.segment->fd(), client.bell.fd()};
   return socket.send(bytes_of(welcome), descriptors, kAnswerIn);

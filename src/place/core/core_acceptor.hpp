@@ -59,7 +59,7 @@ class CoreAcceptor final : public Acceptor {
     // the next server. Fails if it may not come at all.
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
     // Returns the last iteration that earlier runs of the client published.
-    virtual Result<std::optional<int64_t>> last_iteration(int client) = 0;
+    virtual Result<LastIteration> last_iteration(int client) = 0;
     // Returns the error of a client that comes back from an earlier server, and that this one does not serve.
     virtual Status unknown(int client) const = 0;
     // Returns the server's description, which its clients report.

@@ -76,6 +76,17 @@ bool same_actions(const Config& one, const Config& other) {
   return texts(one) == texts(other);
 }
 
+// Clients that another process has started may differ in these.
+Status check_rights(const FileRights& rights, const FileRights& common) {
+  if (rights.umask != common.umask) {
+    return not_common("umask", fmt::format("{:04o}", rights.umask), fmt::format("{:04o}", common.umask));
+  }
+  if (rights.size_limit != common.size_limit) {
+    return not_common("ulimit -f", std::to_string(rights.size_limit), std::to_string(common.size_limit));
+  }
+  return {};
+}
+
 // Returns ok if a client's configuration has what all clients of a server have in common.
 Status check_common(const Config& config, const Config& common) {
   if (config.name != common.name) return not_common("name", config.name, common.name);
@@ -362,7 +373,7 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
   guests_.erase(client);  // left from a client that could not come after all
   Result<Config> config = config_of(message.value());
   if (!config.ok()) return config.status();
-  if (Status status = prepare(config.value()); !status.ok()) return status;
+  if (Status status = prepare(config.value(), message.value().rights); !status.ok()) return status;
   const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value()), ahead_of(config.value())};
   guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
   return needs;
@@ -377,9 +388,15 @@ Status CoreServer::lock_outputs(int client) {
   return locks.status();
 }
 
-// Builds storage and engine from the first client's configuration; the others must agree with it.
-Status CoreServer::prepare(const Config& config) {
-  if (common_) return check_common(config, *common_);
+// Builds storage and engine from the first client's configuration; the others must agree with it. Files get the
+// rights of that client, whoever started this process.
+Status CoreServer::prepare(const Config& config, const FileRights& rights) {
+  if (common_) {
+    const Status status = check_rights(rights, rights_);
+    return status.ok() ? check_common(config, *common_) : status;
+  }
+  rights_ = rights;
+  rights_.take_over();
   Status status = begin_run(config);
   if (!status.ok()) common_.reset();  // the next client may have more luck
   return status;
@@ -465,7 +482,7 @@ Status CoreServer::serve(int client, Segment& segment) {
 }
 
 // The server looks, since forwarders may write the files. Called when the client has come.
-Result<std::optional<int64_t>> CoreServer::last_iteration(int client) {
+Result<LastIteration> CoreServer::last_iteration(int client) {
   const Config& config = guests_[client].config;
   if (!config.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
   if (!shared_last_) shared_last_ = impl::last_iteration(config, parts_.storage->files(), client);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <string_view>
 #include <vector>
 
+#include "base/names/counted.hpp"
 #include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/plan/node_part.hpp"
@@ -73,9 +75,9 @@ Status refuse(const EarlierFiles& found) {
   fault.operation = "open";
   fault.file = first;
   fault.message = fmt::format(
-      "'{}' is of an earlier run: found {} file{} of this name{}, expected none; use another storage.path, or set "
+      "'{}' is of an earlier run: found {} of this name{}, expected none; use another storage.path, or set "
       "storage.existing: replace (they are removed) or continue (iterations are added to them)",
-      first, count, count > 1 ? "s" : "", parts);
+      first, counted(count, "file"), parts);
   return Status(std::move(fault));
 }
 
@@ -94,7 +96,7 @@ Status remove_all(FileSystem& files, const std::string& directory, const Earlier
   for (const std::string& file : all) {
     if (Status status = remove_file(files, file); !status.ok()) return status;
   }
-  if (!all.empty()) log.info("{} files of an earlier run are removed from '{}'", all.size(), directory);
+  if (!all.empty()) log.info("removed from '{}': {} of an earlier run", directory, counted(all.size(), "file"));
   return {};
 }
 
@@ -162,11 +164,22 @@ Result<std::optional<int64_t>> last_in(FileSystem& files, const std::string& pat
   return std::optional(contents.value()->iterations.iterations().back());
 }
 
+// Returns an iteration's time in the unit of this run; NaN if its file, which may be another program's, has none.
+double time_of(const Config& config, FileSystem& files, const std::string& path, int64_t iteration) {
+  const bool plain = config.format.kind == FormatKind::plain;
+  const Result<FileTime> found = find_time(files, path, plain ? "/" : fmt::format("/data/{}", iteration));
+  if (!found.ok()) return std::numeric_limits<double>::quiet_NaN();
+  const auto& [time, unit] = found.value();
+  // Exactly as it was, unless the unit has changed.
+  return unit == config.time.unit.factor ? time : time * (unit / config.time.unit.factor);
+}
+
 }  // namespace
 
-Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client) {
-  std::optional<int64_t> last;
+Result<LastIteration> last_iteration(const Config& config, FileSystem& files, int client) {
+  LastIteration last;
   if (config.storage.existing != Existing::resume) return last;  // this run began without any
+  std::string in;                                                // the file of the last one
   for (const std::string& directory : config.storage.paths) {
     const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
@@ -175,9 +188,12 @@ Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& 
       const Result<std::optional<int64_t>> number =
           config.has_file_each() ? iteration_of(config, client, name) : last_in(files, path);
       if (!number.ok()) return number.status();
-      if (number.value()) last = std::max(last.value_or(*number.value()), *number.value());
+      if (number.value().value_or(-1) <= last.number) continue;
+      last.number = *number.value();
+      in = path;
     }
   }
+  if (!in.empty()) last.time = time_of(config, files, in, last.number);
   return last;
 }
 

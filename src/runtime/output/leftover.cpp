@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "format/hdf5/inspect_file.hpp"
@@ -67,6 +69,7 @@ bool has_final_name(FileSystem& files, const std::string& part, const std::strin
 }
 
 constexpr std::string_view kUnfinished = ".part";
+constexpr std::string_view kXdmf = ".xmf";
 
 // Removes what nodes have left beside the file.
 Status remove_parts_beside(FileSystem& files, const std::string& file, const std::string& directory) {
@@ -104,7 +107,24 @@ Status complete(FileSystem& files, const Opened& part, const std::string& file, 
   return status;
 }
 
+// Returns true if the XDMF file has its end, and the file to which it refers has its name.
+Result<bool> is_whole_xdmf(FileSystem& files, FileHandle part, const std::string& final_path) {
+  constexpr std::string_view end = "</Xdmf>\n";
+  const Result<uint64_t> size = files.size(part);
+  if (!size.ok()) return size.status();
+  std::array<char, end.size()> found{};
+  if (size.value() < found.size()) return false;
+  const auto to = std::as_writable_bytes(std::span(found));
+  const Result<size_t> count = files.read(part, size.value() - found.size(), to);
+  if (!count.ok()) return count.status();
+  return std::string_view(found.data(), count.value()) == end && files.stat(file_of_xdmf(final_path)).ok();
+}
+
 }  // namespace
+
+std::string file_of_xdmf(std::string_view xdmf) {
+  return std::string(xdmf.substr(0, xdmf.size() - kXdmf.size())) + ".h5";
+}
 
 namespace {
 
@@ -130,7 +150,9 @@ Leftover treat(FileSystem& files, const std::string& file, const std::string& di
   const OpenFileOf part(files, file, apply ? OpenMode::own : OpenMode::own_read);
   leftover.status = part.status();
   if (!part.status().ok()) return leftover;
-  const Result<bool> complete = is_complete(files, part.handle());
+  const Result<bool> complete = std::string_view(final_path).ends_with(kXdmf)
+                                    ? is_whole_xdmf(files, part.handle(), final_path)
+                                    : is_complete(files, part.handle());
   leftover.status = complete.status();
   if (!complete.ok()) return leftover;
   const auto parts = complete.value() ? std::optional<std::vector<NodePart>>() : parts_of_all(files, file);

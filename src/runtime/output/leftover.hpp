@@ -25,6 +25,9 @@ struct Leftover {
   Status status;      // why it could not be
 };
 
+// Returns the name of the file beside which an XDMF file lies: "run_It3.xmf" → "run_It3.h5".
+std::string file_of_xdmf(std::string_view xdmf);
+
 // Returns the node that may still write its part of an unfinished file; none if no node may.
 using AwaitedNode = std::function<std::optional<NodeOfFiles>(const std::string& file)>;
 
