@@ -29,6 +29,7 @@ class NoStore final : public LedgerStore {
   Result<std::vector<LedgerRecord>> read() override { return std::vector<LedgerRecord>(); }
   Status append(const LedgerRecord&) override { return {}; }
   Status replace(std::span<const LedgerRecord>) override { return {}; }
+  void append_last(const LedgerRecord&) override {}
   void remove() override {}
   std::string name() const override { return "none"; }
 };

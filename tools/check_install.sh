@@ -52,8 +52,8 @@ hdf5=$root/.deps/hdf5-tests
 if [ -e "$hdf5/lib/libhdf5.so" ]; then
   cc "$root/tests/hdf5/programs/constants.c" -I"$root" -I"$hdf5/include" -L"$hdf5/lib" -lhdf5 \
     -Wl,-rpath,"$hdf5/lib" -o "$work/constants"
-  carried hdf5 summary -- "$work/constants" "$work/hdf5"
-  carried hdf5_detached summary close=detach -- "$work/constants" "$work/hdf5_detached"
+  carried hdf5 --summary -- "$work/constants" "$work/hdf5"
+  carried hdf5_detached --summary --close detach -- "$work/constants" "$work/hdf5_detached"
 else
   printf 'hdf5: left out: there is no shared HDF5\n'
 fi
@@ -62,7 +62,7 @@ for mpi in mpich openmpi; do
   program=$root/build/release/tests/mpiio/mpiio_fill_$mpi
   if [ -x "$program" ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    carried "mpiio_$mpi" --mpiio summary -- "mpiexec.$mpi" -n 1 "$program" "$work/mpiio_$mpi.data" 2
+    carried "mpiio_$mpi" --mpiio --summary -- "mpiexec.$mpi" -n 1 "$program" "$work/mpiio_$mpi.data" 2
   else
     printf 'mpiio_%s: left out: its program is not built\n' "$mpi"
   fi
@@ -72,7 +72,7 @@ tutorial=/usr/share/doc/openfoam-examples/examples/incompressible/icoFoam/cavity
 if [ -e "$installed/lib/tailrace/libtailraceFoam.so" ] && [ -d "$tutorial" ]; then
   cp -r "$tutorial" "$work/openfoam" && cd "$work/openfoam"
   WM_PROJECT_DIR=/usr/share/openfoam blockMesh >blockMesh.log
-  carried openfoam --openfoam summary -- icoFoam
+  carried openfoam --openfoam --summary -- icoFoam
   test -e "$work/openfoam/0.5/U"
 else
   printf 'openfoam: left out: there is no OpenFOAM, or no tutorials of it\n'

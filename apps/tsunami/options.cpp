@@ -171,6 +171,8 @@ void add_report(CLI::App& app, Options& o, Texts& t) {
   app.add_option("--json", o.json, "write times, counters and the timeline to this file")
       ->option_text("FILE")
       ->group(group);
+  app.add_flag("--trace", o.trace, "tailrace: leave statistics and a trace in OUT, for `tailrace plot`")
+      ->group(group);
   app.add_flag("--progress", o.progress, "a progress bar even where stderr is no terminal")->group(group);
   app.add_flag("--quiet", o.quiet, "no progress bar, no summary")->group(group);
 }

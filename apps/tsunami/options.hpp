@@ -53,6 +53,7 @@ struct Options {
 
   std::vector<GaugeOption> gauges;
   std::string json;
+  bool trace = false;  // tailrace: leave statistics and a trace
   bool progress = false;
   bool quiet = false;
 };

@@ -50,6 +50,7 @@ struct OutputSpec {
   std::string file_per = "process";     // tailrace
   std::string compress = "none";        // tailrace
   std::string stored = "full";          // tailrace: the precision in files
+  bool trace = false;                   // tailrace: leave statistics and a trace
 
   std::size_t bytes_per_field() const { return nx * ny * (precision == Precision::float32 ? 4 : 8); }
 };

@@ -47,7 +47,8 @@ std::string configuration(const OutputSpec& spec) {
        << "memory: {budget: " << spec.budget << ", when_full: block}\n"
        << "storage: {existing: replace, path: " << quoted(spec.directory) << ", backend: " << spec.backend
        << ", durability: " << spec.durability << ", file_per: " << spec.file_per << "}\n"
-       << forward(spec) << "time: {dt: " << shortest(spec.interval) << ", unit: s}\n"
+       << (spec.trace ? "measurements: {report: true, trace: true}\n" : "") << forward(spec)
+       << "time: {dt: " << shortest(spec.interval) << ", unit: s}\n"
        << "layouts:\n"
        << "  field:\n"
        << "    type: " << (spec.precision == Precision::float32 ? "float32" : "float64") << "\n"

@@ -61,6 +61,7 @@ OutputSpec make_spec(const Options& options, const Raster& whole, const Raster& 
   spec.file_per = options.file_per;
   spec.compress = options.compress;
   spec.stored = options.stored;
+  spec.trace = options.trace;
   // Space for two outputs of the largest slab, each field rounded up to pages, and a little for other data of the
   // writer.
   const std::uint64_t field = spec.bytes_per_field() / spec.ny * most_rows(whole.ny, peers.size());

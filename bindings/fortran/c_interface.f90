@@ -176,6 +176,11 @@ module tailrace_interface
       type(c_ptr), value :: client
       integer(c_int64_t), intent(out) :: iteration
     end function
+    integer(c_int) function c_last_time(client, time) bind(C, name="tailrace_last_time")
+      import
+      type(c_ptr), value :: client
+      real(c_double), intent(out) :: time
+    end function
     integer(c_int) function c_flush(client) bind(C, name="tailrace_flush")
       import
       type(c_ptr), value :: client

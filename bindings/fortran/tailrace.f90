@@ -105,6 +105,7 @@ module tailrace
     procedure :: enable => client_enable
     procedure :: flush => client_flush
     procedure :: last_iteration => client_last_iteration
+    procedure :: last_time => client_last_time
     procedure :: read => client_read
     procedure :: write_long_double => client_write_long_double
     procedure :: borrow_long_double => client_borrow_long_double
@@ -386,6 +387,14 @@ contains
     integer(int64), intent(out) :: iteration
     integer(c_int), intent(out), optional :: status
     call settle(self, c_last_iteration(self%handle, iteration), status)
+  end subroutine
+
+  ! Returns in `time` the time of that iteration, in time.unit; NaN if there is none, or if its file has no time.
+  subroutine client_last_time(self, time, status)
+    class(tailrace_client), intent(inout) :: self
+    real(real64), intent(out) :: time
+    integer(c_int), intent(out), optional :: status
+    call settle(self, c_last_time(self%handle, time), status)
   end subroutine
 
   ! Reads a block that this client wrote into `data`.

@@ -327,6 +327,13 @@ std::optional<int64_t> Client::last_iteration() const {
   return iteration < 0 ? std::nullopt : std::optional(iteration);
 }
 
+std::optional<double> Client::last_time() const {
+  const Inside inside(*this);
+  double time = 0;
+  check(handle_, tailrace_last_time(handle_, &time));
+  return std::isnan(time) ? std::nullopt : std::optional(time);
+}
+
 void Client::remove_file(const std::string& path) {
   const Inside inside(*this);
   check(handle_, without_gil([&] { return tailrace_file_remove(handle_, c_text(path)); }));

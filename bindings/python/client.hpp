@@ -102,6 +102,7 @@ class Client {
   void flush();
   nanobind::object read(const std::string& variable, const Integer& iteration, nanobind::object out);
   std::optional<int64_t> last_iteration() const;
+  std::optional<double> last_time() const;
   void remove_file(const std::string& path);
   static nanobind::object open_file(nanobind::pointer_and_handle<Client> self, const std::string& path,
                                     const std::string& mode, bool immediate);

@@ -242,6 +242,9 @@ void define_questions_and_end(nb::class_<Client>& client) {
       .def("last_iteration", &Client::last_iteration,
            "The last iteration that an earlier run has published, when the client was opened; None if there is\n"
            "none.\n\nNeeds `storage.existing: continue`.")
+      .def("last_time", &Client::last_time,
+           "The time of that iteration, in `time.unit`, with which a program goes on; None if there is no such\n"
+           "iteration, or if its file has no time.")
       .def("remove_file", &Client::remove_file, "path"_a,
            "Removes a raw file. `path` is as in open_file; no client of the same server may have it open.")
       .def("stats", &Client::stats, nb::sig("def stats(self) -> dict[str, int | float]"),

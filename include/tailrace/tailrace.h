@@ -449,6 +449,11 @@ TAILRACE_API tailrace_status tailrace_read(tailrace_client* client, const char* 
  * its own; take the least of all clients. Never returns TAILRACE_EARLIER_FAILURE. */
 TAILRACE_API tailrace_status tailrace_last_iteration(tailrace_client* client, int64_t* iteration);
 
+/* Returns the time of that iteration, as tailrace_end_iteration_at gave it: with the next time step, a program goes
+ * on from it. It is in the configuration's `time.unit`, also if the earlier run had another. `*time` is NaN if there
+ * is no such iteration, or if its file has no time that can be read. Never returns TAILRACE_EARLIER_FAILURE. */
+TAILRACE_API tailrace_status tailrace_last_time(tailrace_client* client, double* time);
+
 /* ---- raw files ---------------------------------------------------------------------------------------- */
 
 /* Opens the file `path`. The path is relative to the first directory of `storage.files` (or, without that key, of

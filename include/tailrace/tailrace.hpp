@@ -15,6 +15,7 @@
 #include <tailrace/tailrace.h>
 
 #include <chrono>
+#include <cmath>
 #include <complex>
 #include <concepts>
 #include <cstdint>
@@ -584,6 +585,13 @@ class Client {
     int64_t iteration = -1;
     detail::check(handle_, tailrace_last_iteration(handle_, &iteration));
     return iteration < 0 ? std::nullopt : std::optional(iteration);
+  }
+
+  /// Returns the time of that iteration, in `time.unit`; none if there is none, or if its file has no time.
+  std::optional<double> last_time() const {
+    double time = 0;
+    detail::check(handle_, tailrace_last_time(handle_, &time));
+    return std::isnan(time) ? std::nullopt : std::optional(time);
   }
 
   /// Opens the raw file `path`, relative to (the first) `storage.path`; see tailrace_file_open.

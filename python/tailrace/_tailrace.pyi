@@ -260,6 +260,12 @@ class Client:
         Needs `storage.existing: continue`.
         """
 
+    def last_time(self) -> float | None:
+        """
+        The time of that iteration, in `time.unit`, with which a program goes on; None if there is no such
+        iteration, or if its file has no time.
+        """
+
     def remove_file(self, path: str) -> None:
         """
         Removes a raw file. `path` is as in open_file; no client of the same server may have it open.

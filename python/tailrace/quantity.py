@@ -21,6 +21,10 @@ _SIZE_UNITS = "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
 _TIME_UNITS = "ns, us, ms, s, min or h"
 _RATE_UNITS = "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s or TiB/s"
 
+# Of a simulation's time, as files have them: a factor to seconds.
+_TIME_FACTORS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15, "as": 1e-18,
+                 "min": 60.0, "h": 3600.0, "d": 86400.0}
+
 _TEXT = re.compile(r"\s*(?P<number>[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3}(?![\d.]))?)\s*(?P<unit>\S*)\s*",
                    re.IGNORECASE | re.ASCII)
 _MOST = Fraction(10) ** 30  # no sensible value is larger, and it fits a float
@@ -70,6 +74,12 @@ def format_time(seconds: float) -> str:
     return f"{_digits(seconds / 1e-9)} ns" if size >= 5e-13 else "0 s"
 
 
+def unit_of_time(factor: float) -> str:
+    """1e-3 → "ms", 7.0 → "7 s"."""
+    names = (name for name, one in _TIME_FACTORS.items() if math.isclose(one, factor))
+    return next(names, f"{factor:.15g} s")
+
+
 def format_rate(rate: float) -> str:
     """2e9 → "2 GB/s"."""
     value = float(rate)
@@ -78,6 +88,11 @@ def format_rate(rate: float) -> str:
             return f"{_digits(value)} {unit}/s"
         value /= 1000
     return f"{_digits(value)} TB/s"
+
+
+def counted(count: int, noun: str) -> str:
+    """(1, "block") → "1 block", (2, "block") → "2 blocks"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def decimals(value: float) -> int:

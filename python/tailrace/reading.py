@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from . import missing
+from . import _filters, missing
+from ._varying import along_time, constants
+from .quantity import unit_of_time
 from .series import NoSeries, Record, Series, find, plain
 
-_NOT_SHOWN = ("axisLabels", "gridSpacing", "gridGlobalOffset", "dataOrder", "geometry", "tailraceGlobalShape",
-              "tailraceOffset", "tailraceBlocks")
+_NOT_SHOWN = ("axisLabels", "gridSpacing", "gridGlobalOffset", "gridUnitSI", "tailraceGridUnit", "dataOrder",
+              "geometry", "tailraceGlobalShape", "tailraceOffset", "tailraceBlocks")
+_OF_TIME = ("time", "timeUnitSI")
 
 
 def read(path: str | os.PathLike[str], *, name: str | None = None, iterations: Sequence[int] | None = None,
@@ -23,7 +26,8 @@ def read(path: str | os.PathLike[str], *, name: str | None = None, iterations: S
     ``path`` is an output directory, or a file of the series; ``name`` chooses one of several series. The meshes that
     have the same shape in all ``iterations`` (all that there are) become variables, a component as ``E_x``, with the
     axes of their grids as coordinates. A value is loaded when it is used, file by file; with ``chunks`` by dask, as
-    ``Dataset.chunk`` takes them.
+    ``Dataset.chunk`` takes them. Attributes are those of the dataset and of its variables; one that varies is a
+    coordinate along ``time``: ``mood`` of iterations, ``T_limits`` of the variable ``T``.
 
     With ``species``, the particles of exactly one iteration, along ``particle``. Raises ``ValueError`` if there is no
     such series, and ``ImportError`` without xarray. Warns of iterations in which clients are missing.
@@ -62,7 +66,7 @@ def _particles(xarray: Any, series: Series, chosen: list[int], species: str) -> 
         variables[short] = xarray.Variable(("particle",), data, _shown(record))
     attributes = series.attributes_of(iteration)
     _warn_of_missing(series, {iteration: attributes})
-    return xarray.Dataset(variables, attrs={**series.attributes, **attributes})
+    return xarray.Dataset(variables, attrs=attributes)
 
 
 def _warn_of_missing(series: Series, attributes: dict[int, dict[str, Any]]) -> None:
@@ -78,17 +82,28 @@ def _meshes(xarray: Any, series: Series, chosen: list[int]) -> Any:
     attributes = [series.attributes_of(iteration) for iteration in chosen]
     _warn_of_missing(series, dict(zip(chosen, attributes)))
     unit = attributes[0].get("timeUnitSI", 1.0)
+    times = [one.get("time", 0.0) * (one.get("timeUnitSI", unit) / unit) for one in attributes]
     coordinates: dict[str, Any] = {
-        "time": ("time", [one.get("time", 0.0) for one in attributes], {"unitSI": unit, "long_name": "time"}),
+        "time": ("time", times, {"unitSI": unit, "units": unit_of_time(unit), "long_name": "time"}),
         "iteration": ("time", chosen)}
     variables = {}
     names = {records[0].name for records in whole.values()}
+    of_iterations = [{name: value for name, value in one.items() if name not in _OF_TIME} for one in attributes]
+    varying = along_time("", of_iterations)
     # An axis has the name of its label for arrays whose values are in the grid's points, before shifted ones.
     for path, records in sorted(whole.items(), key=lambda one: bool(np.any(one[1][0].attributes.get("position", 0)))):
         dimensions = [_dimension(coordinates, records, axis, names) for axis in range(len(records[0].shape))]
+        shown = [_shown(record) for record in records]
         variables[records[0].name] = xarray.Variable(("time", *dimensions), _lazy(series, chosen, records[0]),
-                                                     _shown(records[0]))
-    return xarray.Dataset(variables, coordinates, attrs=series.attributes)
+                                                     constants(shown))
+        varying += along_time(records[0].name + "_", shown)
+    taken = {*names, *coordinates, *(dimension for one in variables.values() for dimension in one.dims)}
+    for name, dimensions_of, values in varying:
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        coordinates[name] = (dimensions_of, values)
+    return xarray.Dataset(variables, coordinates, attrs=constants(of_iterations))
 
 
 def _dimension(coordinates: dict[str, Any], records: list[Record], axis: int, variables: set[str]) -> str:
@@ -103,6 +118,8 @@ def _dimension(coordinates: dict[str, Any], records: list[Record], axis: int, va
         values = np.array(positions) if moves else positions[0]
         if known is None:
             shown = {"unitSI": float(first.attributes.get("gridUnitSI", 1.0))}
+            if "tailraceGridUnit" in first.attributes:
+                shown["units"] = plain(first.attributes["tailraceGridUnit"])
             if moves:
                 coordinates[dimension + "_of_time"] = (("time", dimension), values, shown)
             else:
@@ -147,6 +164,7 @@ def _lazy(series: Series, iterations: list[int], record: Record, stacked: bool =
         def _of(self, iteration: int, key: tuple[Any, ...]) -> Any:
             with series.open(iteration) as file:
                 dataset = file[f"/data/{iteration}/{record.path}"]
+                _filters.load_for(dataset)
                 if sum(isinstance(part, np.ndarray) for part in key) <= 1 and _ascending(key):
                     return dataset[key]
                 return dataset[...][np.ix_(*map(_indices, key, dataset.shape))].reshape(

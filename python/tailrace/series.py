@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from . import series_files
-from ._scales import is_scale
+from ._scales import is_scale, own_attributes
 
 _PART = re.compile(r"(?P<name>.+)_(?P<whose>[cn])(?P<number>\d+)")
 
@@ -80,8 +80,10 @@ class Series:
         return h5py.File(self.files[iteration], "r")
 
     def attributes_of(self, iteration: int) -> dict[str, Any]:
+        """Returns the attributes of an iteration, and those of its file."""
         with self.open(iteration) as file:
-            return {name: plain(value) for name, value in file[f"/data/{iteration}"].attrs.items()}
+            found = {**file.attrs, **file[f"/data/{iteration}"].attrs}
+            return {name: plain(value) for name, value in found.items()}
 
     def records(self, iteration: int, group: str = "meshes") -> dict[str, Record]:
         """Returns the records of an iteration by their paths; `group` may be "particles/electrons"."""
@@ -122,7 +124,7 @@ def find(path: str | os.PathLike[str], name: str | None = None) -> Series:
 
 
 def _records(path: str, found: Any, above: dict[str, Any]) -> Iterator[Record]:
-    attributes = {**above, **dict(found.attrs)}
+    attributes = {**above, **own_attributes(found)}
     if path.endswith("/particlePatches") or is_scale(found):
         return
     if not hasattr(found, "items"):

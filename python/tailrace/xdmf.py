@@ -8,19 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from .quantity import counted
 from .series import Record, Series
 
 _TYPES = {"f": "Float", "i": "Int", "u": "UInt"}
 _NAMES = "XYZ"
 
 
-def write_pmd(series: Series, directory: pathlib.Path) -> pathlib.Path:
-    """Writes NAME.pmd, which names the pattern of the files, or the file if all iterations are in one."""
-    path = directory / f"{series.name}.pmd"
-    files = set(series.files.values())
-    one = files.pop() if len(files) == 1 and not series.has_file_each else None
-    path.write_text(f"{one.name if one else series.name + '_%06T.h5'}\n", encoding="utf-8")
-    return path
+def write_pmd(series: Series, directory: pathlib.Path) -> list[pathlib.Path]:
+    """Writes NAME.pmd, which names the pattern of the files, or the file if all iterations are in one. If there are
+    several files of several iterations, writes one for each: no pattern names their iterations."""
+    files = sorted(set(series.files.values()))
+    if series.has_file_each:
+        named = {series.name: f"{series.name}_%06T.h5"}
+    elif len(files) == 1:
+        named = {series.name: files[0].name}
+    else:
+        named = {file.stem: file.name for file in files}
+    for name, content in named.items():
+        (directory / f"{name}.pmd").write_text(f"{content}\n", encoding="utf-8")
+    return [directory / f"{name}.pmd" for name in named]
 
 
 def write_xdmf(series: Series, directory: pathlib.Path) -> tuple[pathlib.Path, list[str]]:
@@ -56,7 +63,7 @@ def _by_grid(records: dict[str, Record], left_out: dict[str, str]) -> dict[tuple
     grids: dict[tuple[Any, ...], list[Record]] = {}
     for record in records.values():
         if len(record.shape) not in (2, 3):
-            left_out[record.name] = f"it has {len(record.shape)} dimensions, expected 2 or 3"
+            left_out[record.name] = f"it has {counted(len(record.shape), 'dimension')}, expected 2 or 3"
         elif not _is_number(record):
             left_out[record.name] = f"XDMF has no {np.dtype(record.dtype)}"
         elif record.value is None:

@@ -17,6 +17,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "api/error_record.hpp"
@@ -53,6 +54,12 @@ Status without_exceptions(Body body) {
     return body();
   } catch (const std::bad_alloc&) {
     return Status(TAILRACE_OUT_OF_MEMORY, "the system has no more memory");
+  } catch (const std::system_error& error) {
+    Fault fault;
+    fault.code = TAILRACE_IO_ERROR;
+    fault.message = std::string("the system refuses it: ") + error.what();
+    fault.system_errno = error.code().value();
+    return Status(std::move(fault));
   } catch (const std::exception& exception) {
     return Status(TAILRACE_INTERNAL, std::string("unexpected exception: ") + exception.what());
   }

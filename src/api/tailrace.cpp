@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -306,8 +307,18 @@ tailrace_status tailrace_last_iteration(tailrace_client* client, int64_t* iterat
   if (iteration != nullptr) *iteration = -1;
   return guarded(client, Tells::only_its_own, [&](Session& session) {
     if (iteration == nullptr) return null_argument("where to put the iteration");
-    const Result<std::optional<int64_t>>& last = session.last_iteration();
-    if (last.ok()) *iteration = last.value().value_or(-1);
+    const Result<LastIteration>& last = session.last_iteration();
+    if (last.ok()) *iteration = last.value().number;
+    return last.status();
+  });
+}
+
+tailrace_status tailrace_last_time(tailrace_client* client, double* time) {
+  if (time != nullptr) *time = std::numeric_limits<double>::quiet_NaN();
+  return guarded(client, Tells::only_its_own, [&](Session& session) {
+    if (time == nullptr) return null_argument("where to put the time");
+    const Result<LastIteration>& last = session.last_iteration();
+    if (last.ok()) *time = last.value().time;
     return last.status();
   });
 }

@@ -43,9 +43,9 @@ std::optional<FailureLog::Entry> FailureLog::take_oldest() {
   if (lost == lost_told_) return std::nullopt;
   const uint64_t count = lost - std::exchange(lost_told_, lost);
   taken_ += count;
-  return Entry{0, Status(TAILRACE_IO_ERROR, fmt::format("{} more requests failed, after {} others whose causes were "
-                                                        "kept",
-                                                        count, kKept))};
+  return Entry{0, Status(TAILRACE_IO_ERROR, fmt::format("{} more request{} failed, after {} others whose causes "
+                                                        "were kept",
+                                                        count, count == 1 ? "" : "s", kKept))};
 }
 
 std::optional<FailureLog::Entry> FailureLog::take(uint64_t ticket) {

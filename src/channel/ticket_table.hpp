@@ -32,6 +32,12 @@ class TicketTable {
     return last_;
   }
 
+  // Ends a ticket that was not sent to the server. Only the client.
+  void withdraw(uint64_t ticket) {
+    // relaxed: the server has never seen the ticket, and only the client looks at it.
+    slot(ticket).store(pack(ticket, TicketState::done), std::memory_order_relaxed);
+  }
+
   // Ends a ticket. Does nothing if it has ended (an earlier server may have ended it). Only the server.
   void end(uint64_t ticket, bool ok) {
     Atomic<uint64_t>& word = slot(ticket);

@@ -22,8 +22,12 @@ Status BlockTransfer::send(uint32_t variable, Iteration& iteration, PoolBlock bl
   descriptor.ticket = ticket;
   descriptor.bytes = {block.offset, bytes_of(variable), block.index, 0, handed.count()};
   const Result<uint64_t> sent = link_.send_with_block(descriptor);
-  if (sent.ok()) count_accepted(variable, iteration);
-  return sent.status();
+  if (!sent.ok()) {
+    memory_.free(block);
+    return sent.status();
+  }
+  count_accepted(variable, iteration);
+  return {};
 }
 
 Result<uint64_t> BlockTransfer::borrow(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds start) {
@@ -47,13 +51,14 @@ Result<uint64_t> BlockTransfer::send_copied(uint32_t variable, Iteration& iterat
                                             Nanoseconds start) {
   const uint64_t bytes = bytes_of(variable);
   const Nanoseconds waited = meter_.waited_for_room();
+  Result<OpenTicket> ticket = link_.open_ticket(variable);
+  if (!ticket.ok()) return ticket.status();
   const Result<PoolBlock> block = memory_.take(bytes);
   if (!block.ok()) return block.status();
   const Nanoseconds copied = copy_in(block.value(), data, bytes, start + (meter_.waited_for_room() - waited));
-  const Result<uint64_t> ticket = link_.open_ticket(variable);
-  if (!ticket.ok()) return ticket;
-  if (Status sent = send(variable, iteration, block.value(), copied, ticket.value()); !sent.ok()) return sent;
-  return ticket;
+  if (Status sent = send(variable, iteration, block.value(), copied, ticket.value().number()); !sent.ok())
+    return sent;
+  return ticket.value().sent();
 }
 
 void BlockTransfer::count_accepted(uint32_t variable, Iteration& iteration) {
@@ -80,7 +85,10 @@ Result<uint64_t> BlockTransfer::read_by_pool(uint32_t variable, int64_t iteratio
   if (!block.ok()) return block.status();
   const PoolBlock& at = block.value();
   const Result<uint64_t> ticket = send_read(variable, iteration, {at.offset, bytes, at.index, 0, start.count()});
-  if (!ticket.ok()) return ticket;  // the server is lost, and will not use its memory again
+  if (!ticket.ok()) {
+    memory_.free(at);
+    return ticket;
+  }
   if (Status waited = link_.wait_for(ticket.value(), std::nullopt); !waited.ok()) return waited;
   if (link_.is_done(ticket.value()) && bytes > 0) std::memcpy(data, memory_.at(at), bytes);
   memory_.free(at);

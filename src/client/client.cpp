@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/names/counted.hpp"
 #include "model/wire/attribute_wire.hpp"
 
 namespace tailrace::impl {
@@ -325,10 +326,11 @@ void Client::finish() {
   for (const int64_t iteration : iterations_.numbers()) {
     const Iteration& of = *iterations_.find(iteration);
     if (of.dropped || of.blocks == 0) continue;
-    failures_.add_own(about(
-        Status(TAILRACE_NOT_PUBLISHED,
-               fmt::format("its {} blocks are left unpublished, since end_iteration was not called", of.blocks)),
-        "close", {}, iteration));
+    failures_.add_own(
+        about(Status(TAILRACE_NOT_PUBLISHED,
+                     fmt::format("{} {} not published: end_iteration({}) was not called", counted(of.blocks, "block"),
+                                 of.blocks == 1 ? "was" : "were", iteration)),
+              "close", {}, iteration));
   }
   for (const auto& [path, how] : files_.unfinished()) {
     Fault fault;

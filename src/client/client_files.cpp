@@ -202,16 +202,16 @@ Status ClientFiles::close(uint64_t file) {
 Result<uint64_t> ClientFiles::iclose(uint64_t file) {
   const Result<Open*> found = find(file, "file_close");
   if (!found.ok()) return found.status();
-  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
-  if (!ticket.ok()) return ticket;
+  Result<OpenTicket> ticket = link_.open_ticket(TraceEvent::kNone);
+  if (!ticket.ok()) return ticket.status();
   const Open of = *found.value();
   Descriptor verb = transfer_.describe(Verb::file_close, of.file.number, of.block, of.bytes);
-  verb.ticket = ticket.value();
+  verb.ticket = ticket.value().number();
+  if (const Result<uint64_t> sent = link_.send_with_block(verb); !sent.ok()) return sent;
   memory_.release(of.bytes);
-  closing_.push_back({ticket.value(), of.file});
+  closing_.push_back({ticket.value().number(), of.file});
   open_.erase(of.file.number);
-  const Result<uint64_t> sent = link_.send_with_block(verb);
-  return sent.ok() ? ticket : sent;
+  return ticket.value().sent();
 }
 
 // The server notes a failure of the file in this block.

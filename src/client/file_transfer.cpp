@@ -147,13 +147,11 @@ bool FileTransfer::can_borrow(File of, std::span<const tailrace_extent> extents)
 
 // Sends one extent from where it is; returns the ticket.
 Result<uint64_t> FileTransfer::lend(File of, const tailrace_extent& extent, const void* data) {
-  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
-  if (!ticket.ok()) return ticket;
   Descriptor verb = describe(Verb::file_borrow, of.number, {}, 0);
   verb.at = {reinterpret_cast<uint64_t>(data), extent.offset, kNoBlock, static_cast<uint32_t>(extent.length),
              verb.bytes.handed};
-  verb.ticket = ticket.value();
-  if (Status sent = link_.send(verb); !sent.ok()) return sent;
+  const Result<uint64_t> ticket = link_.send_with_ticket(verb, TraceEvent::kNone);
+  if (!ticket.ok()) return ticket;
   book_.counts(of.record).bytes_written.add(extent.length);
   return ticket;
 }
@@ -170,14 +168,14 @@ Result<uint64_t> FileTransfer::write_at_once(File of, std::span<const tailrace_e
                                                   "than a fourth of the budget: write it in parts",
                                                   bytes, list_.size()));
   }
-  const Result<uint64_t> ticket = link_.open_ticket(TraceEvent::kNone);
-  if (!ticket.ok()) return ticket;
+  Result<OpenTicket> ticket = link_.open_ticket(TraceEvent::kNone);
+  if (!ticket.ok()) return ticket.status();
   const Batch batch{list_, bytes};
   const Result<PoolBlock> block = memory_.take(batch.block_to_write());
   if (!block.ok()) return block.status();
-  copy(of, batch, static_cast<const std::byte*>(data), ticket.value(), block.value());
+  copy(of, batch, static_cast<const std::byte*>(data), ticket.value().number(), block.value());
   if (Status sent = send_copied(of); !sent.ok()) return sent;
-  return ticket;
+  return ticket.value().sent();
 }
 
 // Writes the list in as many verbs as it needs, without a ticket. While there is memory, all is copied before the
@@ -227,13 +225,12 @@ Status FileTransfer::send_copied(File of) {
   Status status;
   for (Copied& copied : copied_) {
     const PoolBlock block{copied.verb.bytes.block, copied.verb.bytes.address};
-    if (!status.ok()) {
+    Result<uint64_t> sent = status.ok() ? link_.send_with_block(copied.verb) : status;
+    if (!sent.ok()) {
+      status = sent.status();
       memory_.free(block);
       continue;
     }
-    const Result<uint64_t> sent = link_.send_with_block(copied.verb);
-    status = sent.status();
-    if (!sent.ok()) continue;
     book_.counts(of.record).bytes_written.add(copied.length);
     if (!copied.extents.empty()) own_.sent(of.key, block.index, sent.value(), copied.extents, copied.bytes);
   }

@@ -21,26 +21,30 @@ ServerLink::ServerLink(Place& place, ClientMeter& meter, bool tells_waits)
 
 Status ServerLink::send(Descriptor& descriptor) {
   if (Status lost = place_.lost(); !lost.ok()) return lost;
-  descriptor.sequence = ++sequence_;
+  descriptor.sequence = sequence_ + 1;
   if (!channel_.ring.push(descriptor)) {
     if (Status room = wait_for_room([&] { return channel_.ring.push(descriptor); }); !room.ok()) return room;
   }
+  ++sequence_;
   place_.ring();
   return {};
 }
 
 Result<uint64_t> ServerLink::send_with_block(Descriptor& descriptor) {
   sent_[descriptor.bytes.block] = sequence_ + 1;
-  if (Status sent = send(descriptor); !sent.ok()) return sent;
+  if (Status sent = send(descriptor); !sent.ok()) {
+    has_come_back(descriptor.bytes.block);
+    return sent;
+  }
   return descriptor.sequence;
 }
 
 Result<uint64_t> ServerLink::send_with_ticket(Descriptor& descriptor, uint32_t variable) {
-  const Result<uint64_t> ticket = open_ticket(variable);
-  if (!ticket.ok()) return ticket;
-  descriptor.ticket = ticket.value();
+  Result<OpenTicket> ticket = open_ticket(variable);
+  if (!ticket.ok()) return ticket.status();
+  descriptor.ticket = ticket.value().number();
   if (Status sent = send(descriptor); !sent.ok()) return sent;
-  return ticket;
+  return ticket.value().sent();
 }
 
 Status ServerLink::ask(Descriptor descriptor, bool& in_use) {
@@ -58,14 +62,14 @@ Result<uint64_t> ServerLink::send_flush(Verb verb) {
   return send_with_ticket(descriptor, TraceEvent::kNone);
 }
 
-Result<uint64_t> ServerLink::open_ticket(uint32_t variable) {
+Result<OpenTicket> ServerLink::open_ticket(uint32_t variable) {
   uint64_t ticket = channel_.tickets.open();
   if (ticket == kNoTicket) {
     const Status room = wait_for_room([&] { return (ticket = channel_.tickets.open()) != kNoTicket; });
     if (!room.ok()) return room;
   }
   ticket_variable_[ticket % ticket_variable_.size()] = variable;
-  return ticket;
+  return OpenTicket(channel_.tickets, ticket);
 }
 
 // The place looks after it has announced that the client sleeps, and so the server that is rung then knows it.

@@ -12,6 +12,7 @@
 
 #include "base/function_ref.hpp"
 #include "base/status.hpp"
+#include "channel/open_ticket.hpp"
 #include "client/client_meter.hpp"
 #include "place/place.hpp"
 
@@ -30,7 +31,7 @@ class ServerLink {
   // server.
   Status send(Descriptor& descriptor);
   // Sends a verb with its block of the pool, which the server gives back when the verb has ended. Returns the verb's
-  // sequence.
+  // sequence. If it fails, the caller still has the block.
   Result<uint64_t> send_with_block(Descriptor& descriptor);
   // Sends a verb with a new ticket of the variable (kNone: of no variable), and returns the ticket.
   Result<uint64_t> send_with_ticket(Descriptor& descriptor, uint32_t variable);
@@ -40,7 +41,7 @@ class ServerLink {
   Result<uint64_t> send_flush(Verb verb);
 
   // ---- tickets ---- Opens a ticket of `variable` (kNone: of no variable). Waits while too many are pending.
-  Result<uint64_t> open_ticket(uint32_t variable);
+  Result<OpenTicket> open_ticket(uint32_t variable);
   uint32_t variable_of(uint64_t ticket) const { return ticket_variable_[ticket % ticket_variable_.size()]; }
   // Returns true if the ticket is one of this client's.
   bool knows(uint64_t ticket) const { return channel_.tickets.known(ticket); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/names/counted.hpp"
 #include "base/names/name_index.hpp"
 #include "base/names/nearest_word.hpp"
 #include "model/shapes.hpp"
@@ -224,8 +225,8 @@ void read_patch(const YamlValue& value, const Parameters& parameters, Layout& la
   read(*extent, layout.patch_extent, layout.sources.patch_extent);
   if (!value.is_right()) return;
   if (layout.patch_extent.size() == layout.patch_offset.size() && !layout.patch_offset.empty()) return;
-  extent->fault(fmt::format("{} numbers", layout.patch_extent.size()),
-                fmt::format("{} numbers, as 'offset' has", std::max<size_t>(1, layout.patch_offset.size())));
+  extent->fault(counted(layout.patch_extent.size(), "number"),
+                counted(std::max<size_t>(1, layout.patch_offset.size()), "number") + ", as 'offset' has");
 }
 
 // A scalar has no dimension in the program, and one of one element in the file, as openPMD requires.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/names/counted.hpp"
 #include "config/config_arrays.hpp"
 #include "config/config_variables.hpp"
 
@@ -110,8 +111,9 @@ void check_patches(const YamlValue& entry, const Config& config) {
     const Layout& layout = config.layout_of(variable);
     if (layout.patch_offset.empty() || layout.patch_offset.size() == components) continue;
     if (!trusts_layout(entry, layout)) continue;
-    entry.fault_at_key(fmt::format("layout '{}' with a patch of {} numbers", layout.name, layout.patch_offset.size()),
-                       fmt::format("{} of them, as the record 'position' has", components));
+    entry.fault_at_key(
+        fmt::format("layout '{}' with a patch of {}", layout.name, counted(layout.patch_offset.size(), "number")),
+        fmt::format("{} of them, as the record 'position' has", components));
     return;
   }
 }

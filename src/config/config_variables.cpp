@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/names/counted.hpp"
 #include "base/names/name_template.hpp"
 #include "base/names/nearest_word.hpp"
 #include "config/config_arrays.hpp"
@@ -98,7 +99,7 @@ std::vector<double> read_position(const YamlValue& value, const Layout& layout) 
   if (!trusts_layout(value, layout)) return position;
   if (position.size() != layout.shape.size()) {
     value.fault(fmt::format("a list of {} items", position.size()),
-                fmt::format("one of {} numbers, as 'shape' has", layout.shape.size()));
+                fmt::format("one of {}, as 'shape' has", counted(layout.shape.size(), "number")));
   }
   return position;
 }

@@ -18,6 +18,7 @@
 #include "config/config_xdmf.hpp"
 #include "config/yaml/yaml_document.hpp"
 #include "config/yaml/yaml_reader.hpp"
+#include "model/wire/forward_wire.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -98,8 +99,10 @@ void read_place(const YamlValue& value, Config& config) {
     config.place.on_missing = choices[missing->choice({"publish", "keep"})];
   }
   if (const auto patience = value.find("patience")) {
-    config.place.patience = patience->number("seconds, more than 0");
-    if (config.place.patience <= 0) patience->wrong("seconds, more than 0");
+    constexpr double longest = 365.0 * 24 * 3600;
+    const std::string expected = fmt::format("seconds, more than 0, at most {}", longest);
+    config.place.patience = patience->number(expected);
+    if (config.place.patience <= 0 || config.place.patience > longest) patience->wrong(expected);
   }
 }
 
@@ -236,6 +239,15 @@ void check_slots(const YamlValue& top, const Config& config) {
   if (!slots) return;
   slots->fault(fmt::format("true on node {}, and no place.nodes", config.place.node),
                "place.nodes: how many nodes the job has");
+}
+
+// Checks that a forwarder has room for one message while it writes another.
+void check_forwarder(const YamlValue& top, const Config& config) {
+  constexpr uint64_t least = 2 * kMostForwarded;
+  if (config.forward.listen.empty() || config.memory.budget >= least || !top.trusts({"memory.budget"})) return;
+  const auto memory = top.find("memory");
+  const auto budget = memory ? memory->find("budget") : std::nullopt;
+  if (budget) budget->wrong(fmt::format("at least {} for a forwarder (forward.listen)", size_text(least)));
 }
 
 void read_memory(const YamlValue& value, Config& config) {
@@ -480,6 +492,7 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
   check_file_per_job(top, config);
   check_iterations_per_file(top, config);
   check_slots(top, config);
+  check_forwarder(top, config);
   // Programs that write only raw files need neither.
   if (const auto layouts = top.find("layouts")) read_layouts(*layouts, parameters, config);
   if (const auto variables = top.find("variables")) read_variables(*variables, config);

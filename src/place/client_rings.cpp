@@ -1,5 +1,7 @@
 #include "place/client_rings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/assert.hpp"
@@ -9,6 +11,16 @@ namespace {
 
 constexpr int kAtOnce = 64;    // verbs of one client before the other clients' turn
 constexpr int kInARow = 1024;  // … and before the verbs taken so far are processed
+
+// Each verb is numbered by its place in the ring, so that none is missing between this one and the last one, also if
+// an earlier server took that.
+Status check_sequence(const Channel& channel, const Descriptor& descriptor) {
+  const uint32_t expected = channel.ring.taken() + 1;
+  if (static_cast<uint32_t>(descriptor.sequence) == expected) return {};
+  return Status(
+      TAILRACE_INVALID_ARGUMENT,
+      fmt::format("a call has number {}, expected one that ends in {} (modulo 2^32)", descriptor.sequence, expected));
+}
 
 }  // namespace
 
@@ -73,7 +85,9 @@ bool ClientRings::take(int client, Ring& ring, Round& round) {
       channel.ring.drop();
       continue;
     }
-    if (Status status = host_.check(client, descriptor); !status.ok()) {
+    Status status = check_sequence(channel, descriptor);
+    if (status.ok()) status = host_.check(client, descriptor);
+    if (!status.ok()) {
       distrust(client, ring, std::move(status), round);
       return true;
     }

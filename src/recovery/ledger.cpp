@@ -18,7 +18,19 @@ using Kind = LedgerRecord::Kind;
 // Returns true for verbs of no iteration that need not be repeated once they are answered.
 bool waits(Verb verb) { return verb == Verb::read || is_flush(verb) || is_of_file(verb); }
 
-bool is_known(const LedgerRecord& record) { return record.kind >= Kind::accepted && record.kind <= Kind::absent; }
+LedgerRecord of_failure(Kind kind, int group, int64_t iteration, const Status& why) {
+  LedgerRecord record;
+  record.kind = kind;
+  record.client = group;
+  record.iteration = iteration;
+  record.failure = {};
+  record.failure.code = why.fault().code;
+  record.failure.system_errno = why.fault().system_errno;
+  std::snprintf(record.failure.message, sizeof record.failure.message, "%s", why.fault().message.c_str());
+  return record;
+}
+
+bool is_known(const LedgerRecord& record) { return record.kind >= Kind::accepted && record.kind <= Kind::given_up; }
 
 }  // namespace
 
@@ -39,9 +51,22 @@ Status Ledger::read() {
     if (record.kind == Kind::left || record.kind == Kind::unpublished) {
       strike_out(record.client, record.iteration);
     }
+    if (record.kind == Kind::given_up) is_whole_ = failure_of(record);
     if (record.kind != Kind::left) records_.push_back(record);
   }
   return {};
+}
+
+Status Ledger::lost_with(const Status& why) {
+  return Status(
+      TAILRACE_SERVER_LOST,
+      "the node's server has died, and before, it could not record what it had accepted: " + why.fault().message);
+}
+
+void Ledger::clear() {
+  records_.clear();
+  is_whole_ = {};
+  write_anew();
 }
 
 uint64_t Ledger::last_sequence(int client) const {
@@ -110,14 +135,7 @@ Status Ledger::failure_of(const LedgerRecord& record) {
 }
 
 void Ledger::note(Kind kind, int group, int64_t iteration, const Status& why) {
-  LedgerRecord record;
-  record.kind = kind;
-  record.client = group;
-  record.iteration = iteration;
-  record.failure = {};
-  record.failure.code = why.fault().code;
-  record.failure.system_errno = why.fault().system_errno;
-  std::snprintf(record.failure.message, sizeof record.failure.message, "%s", why.fault().message.c_str());
+  const LedgerRecord record = of_failure(kind, group, iteration, why);
   append(record);
   records_.push_back(record);
 }
@@ -213,31 +231,50 @@ void Ledger::keep_only(const std::set<int>& clients) {
 }
 
 void Ledger::append(const LedgerRecord& record) {
-  if (given_up_) return;
+  if (given_up_ || removed_) return;
   if (const Status status = store_->append(record); !status.ok()) return give_up(status);
   ++written_;
 }
 
+// Struck-out records do no harm. So if the store cannot be shortened, it stays as it is until it is twice as long.
+// A ledger that was given up becomes whole again if its records, which are fewer now, can be written.
 void Ledger::shorten() {
-  if (written_ > 2 * records_.size() + kStruckOutAtMost) write_anew();
+  const size_t most = std::max(2 * records_.size() + kStruckOutAtMost, 2 * shortened_from_);
+  if (removed_ || (!given_up_ && written_ <= most)) return;
+  const Status status = store_->replace(records_);
+  if (!status.ok()) {
+    shortened_from_ = written_;
+    return;
+  }
+  if (given_up_) log_->warning("the ledger can be written again");
+  has_written_all();
 }
 
+// The store must not keep the old records.
 void Ledger::write_anew() {
-  if (given_up_) return;
+  if (removed_) return;
   if (const Status status = store_->replace(records_); !status.ok()) return give_up(status);
-  written_ = records_.size();
+  has_written_all();
 }
 
-// The data still reach their files, but if the server dies, some would be lost.
+void Ledger::has_written_all() {
+  written_ = records_.size();
+  shortened_from_ = 0;
+  given_up_ = false;
+}
+
+// The data still reach their files. But the store is not true any more, and must say so: if the server dies, its
+// successor would lose data without a word.
 void Ledger::give_up(const Status& why) {
-  log_->error("the ledger cannot be written, so no server could continue after the death of this one: {}",
+  if (std::exchange(given_up_, true)) return;
+  log_->error("the ledger cannot be written, so no server can continue if this one dies now: {}",
               why.fault().message);
-  given_up_ = true;
+  store_->append_last(of_failure(Kind::given_up, kNode, kNone, why));
 }
 
 void Ledger::remove() {
   store_->remove();
-  given_up_ = true;
+  removed_ = true;
 }
 
 }  // namespace tailrace::impl

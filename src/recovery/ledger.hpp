@@ -69,6 +69,14 @@ class Ledger {
   };
   static Placed placed_by(const LedgerRecord& record);
 
+  // Returns ok if the earlier server recorded all that it accepted. Otherwise the records are of no use: they lack
+  // verbs that left the rings, and ends of iterations.
+  const Status& is_whole() const { return is_whole_; }
+  // Returns the error of clients whose server has died after it had given its ledger up.
+  static Status lost_with(const Status& why);
+  // Forgets all records.
+  void clear();
+
   // Returns the records that are not struck out, oldest first.
   const std::vector<LedgerRecord>& records() const { return records_; }
   // Returns the client's latest verb among the records; 0 if there is none.
@@ -85,13 +93,17 @@ class Ledger {
   void note(LedgerRecord::Kind kind, int group, int64_t iteration, const Status& why);
   void shorten();
   void write_anew();
+  void has_written_all();
   void give_up(const Status& why);
 
   std::unique_ptr<LedgerStore> store_;
   Log* log_;
-  bool given_up_ = false;  // the store could not be written
+  bool removed_ = false;
+  bool given_up_ = false;  // the store lacks records, and says so
   std::vector<LedgerRecord> records_;
-  size_t written_ = 0;  // records in the store
+  size_t written_ = 0;         // records in the store
+  size_t shortened_from_ = 0;  // records in the store when it could not be shortened; 0: it could
+  Status is_whole_;
 };
 
 }  // namespace tailrace::impl

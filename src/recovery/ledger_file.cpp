@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/memory/allocate_file.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -47,14 +49,13 @@ Result<std::vector<LedgerRecord>> LedgerFile::read() {
   if (fstat(file_.get(), &about) != 0) return failed("look at", errno);
   const size_t room = static_cast<size_t>(about.st_size) / sizeof(LedgerRecord);
   written_ = 0;
-  if (room == 0) return std::vector<LedgerRecord>();
-  if (Status mapped = map(room); !mapped.ok()) return mapped;
+  if (Status mapped = room == 0 ? grow() : map(room); !mapped.ok()) return mapped;
   while (written_ < room && is_whole(lines_[written_])) ++written_;
   return std::vector<LedgerRecord>(lines_, lines_ + written_);
 }
 
 Status LedgerFile::append(const LedgerRecord& record) {
-  if (written_ == room_) {
+  if (written_ + 1 >= room_) {
     if (Status grown = grow(); !grown.ok()) return grown;
   }
   put(lines_[written_], record);
@@ -62,20 +63,26 @@ Status LedgerFile::append(const LedgerRecord& record) {
   return {};
 }
 
+// If the file is full, an earlier server has done so.
+void LedgerFile::append_last(const LedgerRecord& record) {
+  if (written_ < room_) put(lines_[written_], record);
+}
+
 // Allocates the file's memory here, where a lack of it is an error. A write to a mapping without memory would be a
-// signal.
+// signal. If it fails, what is mapped stays.
 Status LedgerFile::grow() {
   const size_t room = std::max(kLeastRoom, 2 * room_);
-  const auto bytes = static_cast<off_t>(room * sizeof(LedgerRecord));
-  if (const int error = posix_fallocate(file_.get(), 0, bytes); error != 0) return failed("write", error);
+  if (const int error = allocate_file(file_.get(), 0, room * sizeof(LedgerRecord)); error != 0) {
+    return failed("write", error);
+  }
   return map(room);
 }
 
 Status LedgerFile::map(size_t records) {
-  unmap();
   void* const mapping =
       ::mmap(nullptr, records * sizeof(LedgerRecord), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (mapping == MAP_FAILED) return failed("map", errno);
+  unmap();
   lines_ = static_cast<LedgerRecord*>(mapping);
   room_ = records;
   return {};
@@ -92,11 +99,16 @@ Status LedgerFile::replace(std::span<const LedgerRecord> records) {
   Result<FileDescriptor> file = directory_.open_file(fresh, O_RDWR | O_CREAT | O_TRUNC);
   if (!file.ok()) return file.status();
   LedgerFile next(directory_, fresh, std::move(file).value());
+  Status status = next.grow();
   for (const LedgerRecord& record : records) {
-    if (Status status = next.append(record); !status.ok()) return status;
+    if (status.ok()) status = next.append(record);
   }
-  if (::renameat(directory_.fd(), fresh.c_str(), directory_.fd(), name_.c_str()) != 0) {
-    return next.failed("rename", errno);
+  if (status.ok() && ::renameat(directory_.fd(), fresh.c_str(), directory_.fd(), name_.c_str()) != 0) {
+    status = next.failed("rename", errno);
+  }
+  if (!status.ok()) {
+    (void)directory_.remove_file(fresh);  // its memory is needed
+    return status;
   }
   std::swap(file_, next.file_);
   std::swap(lines_, next.lines_);

@@ -24,6 +24,7 @@ class LedgerFile final : public LedgerStore {
   Result<std::vector<LedgerRecord>> read() override;
   Status append(const LedgerRecord& record) override;
   Status replace(std::span<const LedgerRecord> records) override;
+  void append_last(const LedgerRecord& record) override;
   void remove() override;
   std::string name() const override { return directory_.path_of(name_); }
 
@@ -41,7 +42,7 @@ class LedgerFile final : public LedgerStore {
   const std::string name_;
   FileDescriptor file_;
   LedgerRecord* lines_ = nullptr;  // in the mapping; null: there is none
-  size_t room_ = 0;                // lines that the file has room for
+  size_t room_ = 0;                // lines that the file has room for; the last one is for append_last()
   size_t written_ = 0;             // lines in it
 };
 

@@ -19,8 +19,11 @@ class LedgerStore {
   // Returns the records of an earlier server, oldest first.
   virtual Result<std::vector<LedgerRecord>> read() = 0;
   virtual Status append(const LedgerRecord& record) = 0;
-  // Replaces all lines by these. If the process dies meanwhile, either the old or the new ones are left.
+  // Replaces all lines by these. If the process dies meanwhile, or if it fails, either the old or the new ones are
+  // left.
   virtual Status replace(std::span<const LedgerRecord> records) = 0;
+  // Appends the last line, of kind given_up, for which there is always room. Only replace() may follow.
+  virtual void append_last(const LedgerRecord& record) = 0;
   // Removes the store. Call it when there is nothing left to do for any client.
   virtual void remove() = 0;
   virtual std::string name() const = 0;

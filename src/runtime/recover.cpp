@@ -15,6 +15,7 @@
 #include "runtime/core/shared_leavings.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/open_storage.hpp"
+#include "runtime/parts/provenance.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -66,15 +67,6 @@ std::string writer_of_lock(std::string_view name) {
   return job || is_client(name) ? std::string(name) : std::string();
 }
 
-// Returns the pattern of the files that the writer of this lock file has, if they are of the format plain.
-std::string pattern_of_lock(FileSystem& files, const std::string& path) {
-  const Result<Opened> opened = files.open(path, OpenMode::own_read, 0);
-  if (!opened.ok()) return {};
-  std::string pattern = pattern_in_lock(files, opened.value().file);
-  files.close(opened.value().file);
-  return pattern;
-}
-
 // Returns the leftovers, by the first of their writers.
 Result<std::map<std::string, Leavings>> find_leavings(FileSystem& files, const std::string& directory) {
   const Result<std::vector<std::string>> names = files.list(directory);
@@ -86,7 +78,7 @@ Result<std::map<std::string, Leavings>> find_leavings(FileSystem& files, const s
       writers[writer].parts.push_back(directory + "/" + name);
     const auto writer = writer_of_lock(name);
     if (writer.empty()) continue;
-    const std::string pattern = pattern_of_lock(files, directory + "/" + name);
+    const std::string pattern = text_of_lock(files, directory + "/" + name).pattern;
     const auto [first, is_new] = by_pattern.try_emplace(pattern.empty() ? "writer " + writer : pattern, writer);
     Leavings& of = writers[first->second];
     of.locked.push_back(writer);
@@ -116,8 +108,8 @@ bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   return false;
 }
 
-// Treats files that several nodes wrote and closed, though nobody completed them: their writers left no lock. Those
-// of `treated` patterns are not among them.
+// Treats files that several nodes wrote and closed, though nobody completed them, and XDMF files beside published
+// ones: their writers left no lock. Those of `treated` patterns are not among them.
 void treat_unlocked(FileSystem& files, const std::string& directory, const std::map<std::string, Leavings>& treated,
                     bool apply, const std::function<void(const Leftover&)>& each) {
   const auto is_unlocked = [&](std::string_view file) {
@@ -129,11 +121,19 @@ void treat_unlocked(FileSystem& files, const std::string& directory, const std::
   if (!names.ok()) return;
   std::set<std::string> unfinished;
   for (const std::string& name : names.value()) {
-    const std::string_view file = file_of_part(name);
-    if (file.empty() || !is_unlocked(file.substr(0, file.rfind('.')))) continue;
-    if (files.stat(directory + "/" + std::string(file)).ok()) unfinished.emplace(file);
+    // An XDMF file gets its name last, when nothing else of its file is unfinished.
+    const bool is_xdmf = name.ends_with(".xmf.part");
+    const std::string_view file = is_xdmf ? std::string_view(name) : file_of_part(name);
+    if (file.empty()) continue;
+    const std::string_view whole = file.substr(0, file.rfind('.'));
+    if (!is_unlocked(whole)) continue;
+    const std::string beside = is_xdmf ? file_of_xdmf(whole) : std::string(file);
+    if (files.stat(directory + "/" + beside).ok()) unfinished.emplace(file);
   }
-  for (const std::string& file : unfinished) each(treat_part(files, directory + "/" + file, directory, apply));
+  for (const std::string& file : unfinished) {
+    each(
+        treat_part(files, directory + "/" + file, directory, apply, [](const std::string&) { return std::nullopt; }));
+  }
   treat_parts_of_nodes(files, directory, apply, is_unlocked, each);
 }
 
@@ -164,17 +164,40 @@ class HeldLocks {
   Status status_;
 };
 
+// Returns the nodes on other machines that lack a part of these files, so that data for it may wait in their memory.
+// (`job_with_data_of` knows this machine's.)
+std::vector<NodeOfFiles> nodes_elsewhere(FileSystem& files, const std::string& directory, const Leavings& of) {
+  if (of.pattern.empty()) return {};
+  auto nodes = nodes_of_files(files, directory, of.pattern);
+  if (!nodes.ok()) return {};
+  std::erase_if(nodes.value(), [&](const NodeOfFiles& node) {
+    const auto is_awaited = [&](const std::string& part) { return node_awaited(files, {node}, part).has_value(); };
+    return node.machine == machine_name() || std::none_of(of.parts.begin(), of.parts.end(), is_awaited);
+  });
+  return std::move(nodes).value();
+}
+
 // Treats what the writers have left.
 void treat(FileSystem& files, const std::string& directory, const std::string& writer, const Leavings& of, bool apply,
            const std::function<void(const Leftover&)>& each) {
+  const std::vector<NodeOfFiles> elsewhere = nodes_elsewhere(files, directory, of);
   std::vector<std::string> writers = of.locked;
-  if (writers.empty()) writers.push_back(writer);
+  std::erase_if(writers, [&](const std::string& one) {
+    const auto is_lock_of = [&](const NodeOfFiles& node) {
+      return node.lock == HeldLocks::lock_path(directory, one);
+    };
+    return std::any_of(elsewhere.begin(), elsewhere.end(), is_lock_of);
+  });
+  const std::vector<std::string> locks = writers;
+  if (of.locked.empty()) writers.push_back(writer);
   std::optional<HeldLocks> held;
   if (apply) held.emplace(files, directory, writers, of);
   const auto is_locked = [&](const std::string& one) {
     return files.is_locked(HeldLocks::lock_path(directory, one));
   };
-  const bool in_use = apply ? held->in_use() : std::any_of(writers.begin(), writers.end(), is_locked);
+  const bool in_use = (apply ? held->in_use() : std::any_of(writers.begin(), writers.end(), is_locked)) ||
+                      std::any_of(elsewhere.begin(), elsewhere.end(),
+                                  [&](const NodeOfFiles& node) { return files.is_locked(node.lock); });
   const Status locked = apply && !in_use ? held->status() : Status();
   // With the locks held, no server can have come since.
   std::string job;
@@ -187,7 +210,10 @@ void treat(FileSystem& files, const std::string& directory, const std::string& w
       each(left_alone(part, job));
       continue;
     }
-    Leftover left = in_use ? Leftover{part, TAILRACE_IN_USE, false, {}} : treat_part(files, part, directory, may);
+    Leftover left = in_use ? Leftover{part, TAILRACE_IN_USE, false, {}}
+                           : treat_part(files, part, directory, may, [&](const std::string& file) {
+                               return node_awaited(files, elsewhere, file);
+                             });
     if (left.status.ok()) left.status = locked;
     each(left);
   }
@@ -196,7 +222,7 @@ void treat(FileSystem& files, const std::string& directory, const std::string& w
     return iteration_in(of.pattern, file) || is_xdmf_of(of.pattern, file);
   };
   if (job.empty() && !of.pattern.empty()) treat_parts_of_nodes(files, directory, may, is_ours, each);
-  for (const std::string& one : of.locked) {
+  for (const std::string& one : locks) {
     each({HeldLocks::lock_path(directory, one), TAILRACE_STALE_LOCK, may, locked});
   }
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "channel/channel_ends.hpp"
@@ -152,13 +154,28 @@ void Session::finish() {
   log_what_was_cached();
 }
 
-// The close reports one of these failures, and the program may not ask for the others.
+// The close reports one of these failures, and the program may not ask for the others. Those of an iteration mostly
+// have one cause, and are one line: that of its file, which names the first cause.
 void Session::log_what_is_untold() {
-  size_t left = kMostLogged;
+  struct Line {
+    const Fault* fault = nullptr;
+    size_t failures = 0;
+  };
+  std::vector<Line> lines;
+  std::map<int64_t, size_t> of_iterations;
   for (const FailureLog::Entry& entry : failures().untaken()) {
-    if (left-- == 0) return log_->error("… and more, {} failures in all", failures().unseen());
-    log_->error("{}", entry.status.fault().message);
+    const Fault& fault = entry.status.fault();
+    size_t at = lines.size();
+    if (fault.iteration >= 0) at = of_iterations.try_emplace(fault.iteration, at).first->second;
+    if (at == lines.size()) lines.push_back({&fault, 0});
+    if (fault.variable.empty()) lines[at].fault = &fault;
+    ++lines[at].failures;
   }
+  for (size_t at = 0; at < std::min(lines.size(), kMostLogged); ++at) {
+    const auto& [fault, count] = lines[at];
+    log_->error("{}{}", fault->message, count > 1 ? fmt::format(" ({} failures in this iteration)", count) : "");
+  }
+  if (lines.size() > kMostLogged) log_->error("… and more, {} failures in all", failures().unseen());
 }
 
 void Session::log_what_was_cached() {

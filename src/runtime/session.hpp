@@ -17,6 +17,7 @@
 #include "config/config_yaml.hpp"
 #include "format/format.hpp"
 #include "model/config.hpp"
+#include "model/wire/core_wire.hpp"
 #include "place/thread/thread_place.hpp"
 #include "runtime/parts/server_parts.hpp"
 #include "server/server.hpp"
@@ -48,7 +49,7 @@ class Session {
   const TraceLog& server_trace() const { return server_trace_; }
   FailureLog& failures() { return place_->channel().failures; }
   // Returns the last iteration that an earlier run has published, when the client was opened; none: there is none.
-  const Result<std::optional<int64_t>>& last_iteration() const { return last_iteration_; }
+  const Result<LastIteration>& last_iteration() const { return last_iteration_; }
   // Returns the text of tailrace_describe.
   const std::string& description() const { return description_; }
 
@@ -81,7 +82,7 @@ class Session {
   std::unique_ptr<ClientEnds> to_client_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Client> client_;
-  Result<std::optional<int64_t>> last_iteration_ = std::optional<int64_t>();
+  Result<LastIteration> last_iteration_ = LastIteration();
   std::string description_;
 };
 

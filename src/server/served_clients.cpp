@@ -69,7 +69,9 @@ struct ServedClients::Member {
   Files* files = nullptr;
   std::unique_ptr<Server> server;
   std::set<int64_t> open;      // iterations that its verbs have begun and not ended
-  std::set<int64_t> involved;  // iterations that have verbs of it, and have not left
+  std::set<int64_t> involved;  // iterations that have verbs of it, and have not left …
+  std::set<int64_t> begun;     // … other than those that it only drops
+  uint32_t most_begun = 0;     // the highest limit for these that it was told
   bool is_lost = false;
   bool has_left = false;
 };
@@ -135,7 +137,9 @@ void ServedClients::share_descriptors() {
     uint64_t each = descriptors_(clients);
     // If all clients share files, a client that is late may begin as many iterations once more.
     if (!member->own) each = std::max(each, each * clients / 2);
-    member->to_client.set_iteration_limit(iteration_limit(member->config, each));
+    const uint32_t limit = iteration_limit(member->config, each);
+    member->most_begun = std::max(member->most_begun, limit);
+    member->to_client.set_iteration_limit(limit);
   }
 }
 
@@ -153,7 +157,10 @@ Status ServedClients::lost_memory(const Files& files, int64_t iteration) const {
 void ServedClients::forget_iteration(int group, int64_t iteration) {
   const bool common = common_.erase(iteration) > 0;
   for (auto& [client, member] : members_) {
-    if (member->files->group == group) member->involved.erase(iteration);
+    if (member->files->group == group) {
+      member->involved.erase(iteration);
+      member->begun.erase(iteration);
+    }
     if (common) member->to_client.left_for_all(iteration);
   }
 }
@@ -167,9 +174,23 @@ void ServedClients::involve(Member& member, int64_t iteration) {
   for (auto& [client, other] : members_) other->to_client.begun_by_any(iteration);
 }
 
+// Returns ok unless the client, which was told its limit, has more unfinished iterations than that.
+Status ServedClients::begin_iteration(Member& member, int64_t iteration) {
+  involve(member, iteration);
+  if (member.involved.contains(iteration)) member.begun.insert(iteration);
+  // If clients share files, it may join iterations that others have begun.
+  const uint32_t most = member.own ? member.most_begun : IterationTable<>::kWords;
+  if (member.begun.size() <= most) return {};
+  return Status(TAILRACE_INVALID_ARGUMENT,
+                fmt::format("it sent the beginning of an iteration while {} are unfinished, expected at most {}",
+                            member.begun.size() - 1, most));
+}
+
 RequestSink& ServedClients::adopt(int client, Config config, ClientEnds& to_client) {
   to_client.take_over();
-  return begin(client, std::move(config), to_client);
+  RequestSink& sink = begin(client, std::move(config), to_client);
+  members_[client]->most_begun = IterationTable<>::kMost;  // an earlier server may have told it a higher limit
+  return sink;
 }
 
 // ---- taking over from an earlier server ------------------------------------------------------------------
@@ -237,6 +258,7 @@ void ServedClients::resume(Files& files) {
     if (is_passing(verb.verb)) continue;
     Seen& seen = iterations[record.iteration];
     involve(*member->second, record.iteration);
+    if (verb.verb != Verb::drop_iteration) member->second->begun.insert(record.iteration);
     member->second->open.insert(record.iteration);
     if (verb.verb == Verb::end_iteration || verb.verb == Verb::drop_iteration) {
       member->second->open.erase(record.iteration);
@@ -349,10 +371,12 @@ Status ServedClients::check(int client, const Descriptor& descriptor) {
         if (!follows.ok()) return refuse(follows.fault().message);
       }
       member.open.insert(descriptor.iteration);
-      involve(member, descriptor.iteration);
       if (member.open.size() > OpenIterations::kMaxOpen) return refuse("too many iterations at once");
-      return {};
+      return begin_iteration(member, descriptor.iteration);
     case Verb::end_iteration:
+      if (descriptor.iteration < 0) return refuse("an iteration below 0");
+      member.open.erase(descriptor.iteration);
+      return begin_iteration(member, descriptor.iteration);
     case Verb::drop_iteration:
       if (descriptor.iteration < 0) return refuse("an iteration below 0");
       member.open.erase(descriptor.iteration);

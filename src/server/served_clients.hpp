@@ -108,6 +108,7 @@ class ServedClients {
   void give_room(const Files& files, int64_t iteration);
   void share_descriptors();
   void involve(Member& member, int64_t iteration);
+  Status begin_iteration(Member& member, int64_t iteration);
   bool is_published(const LedgerRecord& record) const;
   bool is_done(int client, const Descriptor& verb) const;
   void strike_out_passing();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/names/counted.hpp"
 #include "model/extents.hpp"
 
 namespace tailrace::impl {
@@ -196,7 +197,8 @@ void Server::drop_iteration(const Descriptor& descriptor) {
   if (actions_ != nullptr) actions_->dropping(client(), descriptor.iteration);
   files_.drop(*this, descriptor.iteration,
               descriptor.unfinished > 0
-                  ? fmt::format("{} iterations were unfinished", descriptor.unfinished)
+                  ? fmt::format("{} {} unfinished", counted(descriptor.unfinished, "iteration"),
+                                descriptor.unfinished == 1 ? "was" : "were")
                   : fmt::format("the memory budget of {} bytes was full", config_.memory.budget));
   blocks_.give_up(descriptor.iteration);
 }

@@ -107,8 +107,9 @@ bool ServerCore::run_is_over() const {
 Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
   if (Status status = earlier_run_.check(client, process, runs_); !status.ok()) return status;
   if (!clients_) continues_run_ = earlier_run_.goes_on_with(process, runs_);
-  if (!clients_ || !common_->shares_files() || came().empty()) return false;
-  if (runs_.is_served(client, process)) return false;
+  if (!clients_ || came().empty() || runs_.is_served(client, process)) return false;
+  // The server is about to end. Each run has a server that its own processes started.
+  if (!common_->shares_files()) return all_gone();
   const auto here = [this] { return fmt::format("{}", fmt::join(came(), ", ")); };
   if (run_is_over() || runs_.is_of_another(process)) {
     if (all_gone()) {

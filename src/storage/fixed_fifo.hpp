@@ -26,6 +26,12 @@ class FixedFifo {
   }
 
   // Requires that the queue is not empty.
+  const T& front() const {
+    TAILRACE_REQUIRE(count_ > 0);
+    return slots_[first_];
+  }
+
+  // Requires that the queue is not empty.
   T pop() {
     TAILRACE_REQUIRE(count_ > 0);
     const T value = slots_[first_];

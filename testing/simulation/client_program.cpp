@@ -419,18 +419,21 @@ void ClientProgram::take_earlier() {
 }
 
 // It may have died while a failure was being reported, so anything that could fail may have failed.
-void ClientProgram::hear_the_rest() {
+void ClientProgram::hear_the_rest(bool abandoned) {
   while (const std::optional<Status> status = client_.earlier()) {
     if (status->fault().operation == "file_write") raw_files_.note(status->fault());
   }
   const bool untold = process_.client_channel().failures.total() > 0;
-  raw_files_.died(true, untold);
-  if (!untold) return;
+  raw_files_.died(!abandoned, untold);
+  if (!untold && !abandoned) return;
   for (auto& [number, iteration] : model_.iterations) {
     const std::string file = file_name_of(config_, process_.number(), number);
     for (const Cause& cause : faults_.causes) {
       if (cause.path.find(file) != std::string::npos || cause.is_of_all_iterations()) iteration.failed = true;
     }
+    if (!abandoned || iteration.acknowledged) continue;
+    iteration.next = FileModel();  // the others may go on without it
+    iteration.ended = false;
   }
 }
 

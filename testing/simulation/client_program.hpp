@@ -31,7 +31,7 @@ class ClientProgram final : private RawFileProgram::Caller {
   // Checks the counters. Call it after the server has ended, unless the process died.
   void check_counters();
   // Call it after the end of a process that died: takes the failures that its server would have reported.
-  void hear_the_rest();
+  void hear_the_rest(bool abandoned);
   // Notes that the process's server died with it.
   void end_with_server() { raw_files_.died(false, false); }
 

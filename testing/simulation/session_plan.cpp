@@ -427,6 +427,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     if (core) {
       of.node = some_node(SplitDice(seed, "node", phase), without);
       if (!without.server_deaths) of.node->line_death = some_line_death(SplitDice(seed, "line", phase));
+      if (SplitDice room(seed, "ledger", phase); room.chance(10)) of.node->ledger_room = room.between(1, 60);
       make_common(of);
     }
     plan.phases.push_back(std::move(of));

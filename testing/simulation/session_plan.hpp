@@ -89,8 +89,9 @@ struct NodePlan {
   uint64_t server_weight = 1;
   std::vector<uint64_t> deaths;  // when the first servers die, in nanoseconds after each began
   std::optional<LineDeath> line_death;
-  bool restart = true;  // clients continue with another server
-  Slots::Turn turn;     // of several servers: each writes in its slot
+  std::optional<uint64_t> ledger_room;  // after so many lines, the first servers find no room for more; none: always
+  bool restart = true;                  // clients continue with another server
+  Slots::Turn turn;                     // of several servers: each writes in its slot
 };
 
 struct PhasePlan {

@@ -189,7 +189,7 @@ class SessionRun {
       if (guest.is_closed()) {
         programs[client]->check_counters();
       } else if (programs[client] != nullptr) {
-        programs[client]->hear_the_rest();
+        programs[client]->hear_the_rest(node.has_abandoned());
       }
     }
     check(power_cut);

@@ -29,7 +29,8 @@ void SimGuest::run(const std::function<void()>& program) {
     if (plan_.lingers) return;
   } catch (const ServerLost&) {
     world_.story().tell("client {} gives up", number_);
-    world_.story().check(!restart_, "answer", "a client that another server would serve has none");
+    world_.story().check(!restart_ || node_.has_abandoned(), "answer",
+                         "a client that another server would serve has none");
     died_ = true;
   }
   node_.process_ended(process());
@@ -99,7 +100,11 @@ Status SimGuest::go_on_after_loss() {
     return lost_;
   }
   const SimNode::Met met = node_.meet(number_, true, process());
-  world_.story().check(met.refusal.ok(), "answer", "a client that comes back is refused");
+  world_.story().check(met.refusal.ok() || node_.has_abandoned(), "answer", "a client that comes back is refused");
+  if (!met.refusal.ok()) {
+    lost_ = met.refusal;
+    return lost_;
+  }
   TAILRACE_REQUIRE(met.segment == segment_);
   life_ = met.life;
   ++losses_;

@@ -26,6 +26,7 @@ struct SimNode::Store final : LedgerStore {
   Result<std::vector<LedgerRecord>> read() override { return lines; }
   Status append(const LedgerRecord& record) override {
     world.choose();
+    if (node.plan_.ledger_room && lines.size() >= *node.plan_.ledger_room) return full();
     node.may_die_at(record, true);
     lines.push_back(record);
     node.may_die_at(record, false);
@@ -34,9 +35,15 @@ struct SimNode::Store final : LedgerStore {
   }
   Status replace(std::span<const LedgerRecord> records) override {
     world.choose();
+    if (node.plan_.ledger_room && records.size() > *node.plan_.ledger_room) return full();
     lines.assign(records.begin(), records.end());
     world.choose();
     return {};
+  }
+  void append_last(const LedgerRecord& record) override {
+    world.choose();
+    lines.push_back(record);
+    world.choose();
   }
   void remove() override {
     world.choose();
@@ -44,6 +51,7 @@ struct SimNode::Store final : LedgerStore {
     world.choose();
   }
   std::string name() const override { return "ledger"; }
+  static Status full() { return Status::of_errno("write", "ledger", ENOSPC); }
 
   SimNode& node;
   World& world;
@@ -288,6 +296,7 @@ void SimNode::live(Life& life) {
   Result<Ledger> ledger = Ledger::open(std::make_unique<Store>(*this), life.log);
   TAILRACE_REQUIRE(ledger.ok());
   life.ledger = std::move(ledger).value();
+  if (!life.ledger->is_whole().ok()) abandon_all(life);
   ServerCore::Options options;
   options.drain = drains_;
   options.first_client_in = drains_ ? Nanoseconds::zero() : kFirstClientIn;
@@ -305,6 +314,18 @@ void SimNode::equip(Life& life) {
     return std::make_unique<Hdf5Format>(config, life.storage, Hdf5Format::Options{client, "machine", same_date});
   };
   life.core->equip(clients_[0].config, {life.engine, make_format});
+}
+
+// Does the work of CoreServer::abandon_all().
+void SimNode::abandon_all(Life& life) {
+  world_.story().tell("server life {} cannot go on for the clients of an earlier one", life.number);
+  has_abandoned_ = true;
+  faults_.causes.push_back({DiskCall::write, "ledger", ENOSPC});
+  while (!guests_.empty()) {
+    world_.choose();
+    if (!guests_.empty()) unlink(guests_.begin()->first);
+  }
+  life.ledger->clear();
 }
 
 void SimNode::adopt_all(Life& life) {

@@ -59,6 +59,8 @@ class SimNode {
   bool serves_only(int client) const { return guests_.size() == 1 && guests_.contains(client); }
   // Sets the function that is called for each client some time after a server's death, when that client notices it.
   void set_on_loss(std::function<void(int client)> on_loss) { on_loss_ = std::move(on_loss); }
+  // Returns true if a server could not go on for the clients of an earlier one, whose ledger lacked records.
+  bool has_abandoned() const { return has_abandoned_; }
   // Kills the server as by kill -9.
   void kill_server();
   // Cuts the power: the server dies, and the contents of memory are lost.
@@ -110,6 +112,7 @@ class SimNode {
   void start_server();
   void live(Life& life);
   void equip(Life& life);
+  void abandon_all(Life& life);
   void adopt_all(Life& life);
   void listen(Life& life);
   void hear(Life& life, Message& message);
@@ -146,7 +149,8 @@ class SimNode {
   Life* current_ = nullptr;
   uint64_t started_ = 0;
   uint64_t killed_before_ = 0;
-  bool drains_ = false;                  // no client comes any more
+  bool drains_ = false;  // no client comes any more
+  bool has_abandoned_ = false;
   std::optional<LineDeath> line_death_;  // not hit yet
 };
 

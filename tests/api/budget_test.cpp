@@ -31,17 +31,17 @@ class Budget : public ::testing::Test {
     config.when_full = when_full;
     return config;
   }
-  // Allocates the whole budget, in iterations 100, 101 and 102.
-  static void hold_all(tailrace_client* client) {
-    for (int i = 0; i < kBlocksInBudget; ++i) {
+  // Allocates the whole budget, or fewer blocks, in iterations 100, 101 and 102.
+  static void hold_all(tailrace_client* client, int blocks = kBlocksInBudget) {
+    for (int i = 0; i < blocks; ++i) {
       void* memory = nullptr;
       ASSERT_EQ(tailrace_alloc(client, kVariables[i % 6], 100 + i / 6, &memory), TAILRACE_OK) << i;
       const std::vector<double> values = test::block(100 + i / 6, i % 6);
       std::memcpy(memory, values.data(), values.size() * sizeof(double));
     }
   }
-  static void commit_all(tailrace_client* client) {
-    for (int i = 0; i < kBlocksInBudget; ++i) {
+  static void commit_all(tailrace_client* client, int blocks = kBlocksInBudget) {
+    for (int i = 0; i < blocks; ++i) {
       ASSERT_EQ(tailrace_commit(client, kVariables[i % 6], 100 + i / 6), TAILRACE_OK);
     }
     for (int i = 100; i < 103; ++i) ASSERT_EQ(tailrace_end_iteration(client, i), TAILRACE_OK);
@@ -77,6 +77,28 @@ TEST_F(Budget, HeldByTheCallerIsToldAtOnce) {
   EXPECT_EQ(run.stats().memory_peak, 1U << 20);
   EXPECT_EQ(run.stats().memory_held, 0U);
   expect_held_blocks_right(run);
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
+// There are 4 096 tickets.
+TEST_F(Budget, CallsWithoutRoomTakeNoTickets) {
+  OpenRun run(config("block"), directory_);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  tailrace_file file{};
+  ASSERT_EQ(tailrace_file_open(run, "held.raw", TAILRACE_FILE_WRITE, &file), TAILRACE_OK);
+  const int held = kBlocksInBudget - 1;  // the open file holds a little
+  hold_all(run, held);
+  std::vector<char> data(128 << 10, 'x');  // more than what is left
+  const tailrace_extent extent{0, data.size()};
+  tailrace_ticket ticket{};
+  for (int call = 0; call < 4'100; ++call) {
+    ASSERT_EQ(tailrace_file_iwrite(file, 1, &extent, data.data(), &ticket), TAILRACE_BUDGET_HELD);
+    ASSERT_EQ(tailrace_file_read(file, 1, &extent, data.data()), TAILRACE_BUDGET_HELD);
+  }
+  commit_all(run, held);
+  ASSERT_EQ(tailrace_file_iwrite(file, 1, &extent, data.data(), &ticket), TAILRACE_OK) << run.error().message;
+  EXPECT_EQ(tailrace_wait(ticket, -1), TAILRACE_OK);
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
   EXPECT_EQ(run.close(), TAILRACE_OK);
 }
 

@@ -298,6 +298,26 @@ void expect_refused(const test::fs::path& path, int system_errno, const std::str
   EXPECT_FALSE(run.error().operation.empty());
 }
 
+// It ended the program.
+TEST(Descriptors, OpeningWithoutThemIsAnError) {
+  if (test::in_place_core()) GTEST_SKIP() << "each try starts a server";
+  const Directory directory;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(STDERR_FILENO);
+  close(next);
+  bool opened = false;
+  for (int more = 0; more < 60 && !opened; ++more) {
+    const rlimit limit{static_cast<rlim_t>(next + more), before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    OpenRun run(Config(), directory);
+    opened = run.opened();
+    EXPECT_TRUE(opened || run.error().system_errno == EMFILE) << run.error().message;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  }
+  EXPECT_TRUE(opened);
+}
+
 TEST(OutputPath, ReadOnlyDirectoryIsRefused) {
   const Directory directory;
   const auto disk = test::PrivateMount::read_only(directory.path());

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,18 @@ TEST_F(ProcessTest, HasABeginUntilItsEnd) {
   ASSERT_TRUE(reap(child.value(), kLong).ok());
   EXPECT_EQ(process_begin(child.value().pid()), 0u);
   EXPECT_EQ(process_age(child.value().pid()), 0);
+}
+
+// The name is in the middle of the line that has the beginning.
+TEST_F(ProcessTest, HasABeginWhateverItsName) {
+  char before[16] = {};
+  ASSERT_EQ(prctl(PR_GET_NAME, before), 0);
+  const uint64_t begin = process_begin(getpid());
+  for (const char* const name : {"a\nb", "c) Z 1", "\n\n", ""}) {
+    ASSERT_EQ(prctl(PR_SET_NAME, name), 0);
+    EXPECT_EQ(process_begin(getpid()), begin) << name;
+  }
+  ASSERT_EQ(prctl(PR_SET_NAME, before), 0);
 }
 
 TEST_F(ProcessTest, WatchesAProcessUntilItsEnd) {

@@ -1,6 +1,7 @@
 /* values CONFIG FIRST: writes the values of tests/python/test_languages.py by the C interface, in the iterations
  * FIRST and FIRST + 1, and reads them back; before that, those of FIRST − 1, which an earlier run has written. */
 #include <complex.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -118,6 +119,12 @@ int main(int argc, char** argv) {
   require(tailrace_last_iteration(out, &last), "last_iteration");
   if (last != first - 1) {
     fprintf(stderr, "the last iteration is %lld\n", (long long)last);
+    return 1;
+  }
+  double time = 0;
+  require(tailrace_last_time(out, &time), "last_time");
+  if (last < 0 ? !isnan(time) : time != (double)last * (last % 2 == 0 ? 1.5 : 0.25)) {
+    fprintf(stderr, "the time of the last iteration is %g\n", time);
     return 1;
   }
   if (last >= 0) read_back(last);

@@ -119,6 +119,10 @@ int main(int argc, char** argv) {
   try {
     tailrace::Client out = tailrace::open(argv[1], 0);
     if (out.last_iteration().value_or(-1) != first - 1) throw std::runtime_error("another last iteration");
+    const double scale = first % 2 == 0 ? 0.25 : 1.5;
+    if (out.last_time().value_or(0.0) != (first > 0 ? scale * static_cast<double>(first - 1) : 0.0)) {
+      throw std::runtime_error("another time of the last iteration");
+    }
     if (first > 0) read_back(out, first - 1);
     for (int64_t step = first; step < first + 2; ++step) {
       write(out, step);

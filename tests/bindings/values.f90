@@ -1,6 +1,7 @@
 ! values CONFIG FIRST: writes the values of tests/python/test_languages.py by the Fortran module, in the iterations
 ! FIRST and FIRST + 1, and reads them back; before that, those of FIRST - 1, which an earlier run has written.
 program values
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_nan
   use, intrinsic :: iso_c_binding, only: c_bool
   use, intrinsic :: iso_fortran_env, only: int16, int32, int64, real32, real64
   use tailrace
@@ -21,6 +22,7 @@ program values
   type(tailrace_client) :: out
   character(1000) :: config, number
   integer(int64) :: first, last, step
+  real(real64) :: time
 
   call get_command_argument(1, config)
   call get_command_argument(2, number)
@@ -28,6 +30,10 @@ program values
   call out%open(trim(config))
   call out%last_iteration(last)
   if (last /= first - 1) error stop "another last iteration"
+  call out%last_time(time)
+  if (last < 0 .neqv. ieee_is_nan(time)) error stop "a time of no iteration, or none of one"
+  if (last >= 0 .and. time /= real(last, real64) * merge(1.5_real64, 0.25_real64, mod(last, 2_int64) == 0)) &
+    error stop "another time of the last iteration"
   if (last >= 0) call read_back(last)
   do step = first, first + 1
     call write_all(step)

@@ -1,5 +1,5 @@
-// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut | silent]: a client of place `core` that
-// misbehaves.
+// core_hostile CONFIGURATION DIRECTORY NAME CLIENT TIMES LIES SEED [cut | silent | greet]: a client of place `core`
+// that misbehaves.
 //
 // It attaches TIMES times, as clients CLIENT, CLIENT + 1, … of the job NAME that writes to DIRECTORY. It greets the
 // server as any client does (sometimes already with a lie). Then it writes something LIES times into what it shares
@@ -7,7 +7,8 @@
 // prints a byte after each attachment. It ends normally whatever the server does, as long as there is one. With `cut`
 // truncation is its only lie: it writes LIES whole iterations, each byte of them kHonest, and truncates the segment
 // while they are on their way. With `silent` it connects TIMES times, sends nothing, prints a byte when all
-// connections exist, and waits until the server has closed them.
+// connections exist, and waits until the server has closed them. With `greet` it greets in each of them, prints the
+// byte, and waits for all answers.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -353,6 +354,28 @@ void connect_and_say_nothing(const RuntimeDirectory& job, int times) {
   }
 }
 
+// Connects TIMES times, greets each time in a way that the server refuses, prints a byte, and returns when all have
+// their answer.
+void greet_and_await_answers(const RuntimeDirectory& job, int times) {
+  std::vector<UnixSocket> sockets;
+  for (int time = 0; time < times; ++time) {
+    Result<UnixSocket> socket = UnixSocket::connect(job.directory(), RuntimeDirectory::server_socket(0), kAnswer);
+    if (!socket.ok()) std::exit(1);
+    Hello hello;
+    hello.version = kCoreVersion + 1;
+    const FileDescriptor file = test::file_of("a configuration");
+    const int descriptor = file.get();
+    if (!socket.value().send(std::as_bytes(std::span(&hello, 1)), {&descriptor, 1}, kAnswer).ok()) std::exit(1);
+    sockets.push_back(std::move(socket).value());
+  }
+  if (::write(STDOUT_FILENO, ".", 1) != 1) std::exit(1);
+  for (UnixSocket& socket : sockets) {
+    Welcome welcome;
+    const auto answer = socket.receive(std::as_writable_bytes(std::span(&welcome, 1)), 2, kAnswer);
+    if (!answer.ok() || welcome.refusal.code != TAILRACE_UNSUPPORTED) std::exit(1);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -371,6 +394,10 @@ int main(int argc, char** argv) {
   if (!job.ok() || !config.ok()) return 1;
   if (argc == 9 && std::strcmp(argv[8], "silent") == 0) {
     connect_and_say_nothing(job.value(), times);
+    return 0;
+  }
+  if (argc == 9 && std::strcmp(argv[8], "greet") == 0) {
+    greet_and_await_answers(job.value(), times);
     return 0;
   }
   const uint64_t block_bytes = config.value().layouts[0].bytes();

@@ -3,12 +3,15 @@
 //
 // TAILRACE_SEED=… repeats the random parts, TAILRACE_LIES=… makes it longer.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <random>
 
 #include "core_files.hpp"
+#include "server_loss.hpp"
 
 namespace {
 
@@ -91,6 +94,53 @@ TEST(Hostile, ClientHarmsNobodyElse) {
 
 // More connections than the server keeps, and for longer: another client comes and writes meanwhile, and the server
 // can end.
+// They came again and again, since the server closed connections whose greeting it had not read yet.
+TEST(Hostile, MoreGreetingsThanConnectionsAreAllAnswered) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  const std::string file = directory.path() / "many.yaml";
+  std::ofstream(file) << config.text();
+  OpenRun first(config, directory, 0);
+  ASSERT_TRUE(first.opened()) << first.error().message;
+  test::stop_server(node);
+  OtherProcess many(HOSTILE, {file, directory.path(), "run", "100", "600", "0", "0", "greet"});
+  char byte = 0;
+  ASSERT_TRUE(many.read_byte(byte));
+  kill(node.servers().at(0), SIGCONT);
+  EXPECT_EQ(many.wait_end(), 0) << "some were closed without an answer";
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+}
+
+// The server tried again and again.
+TEST(Hostile, TheServerSleepsWhileItLacksDescriptors) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  const std::string file = directory.path() / "many.yaml";
+  std::ofstream(file) << config.text();
+  OpenRun first(config, directory, 0);
+  ASSERT_TRUE(first.opened()) << first.error().message;
+  const pid_t server = node.servers().at(0);
+  rlimit before{};
+  ASSERT_EQ(prlimit(server, RLIMIT_NOFILE, nullptr, &before), 0);
+  const rlimit few{3, before.rlim_max};
+  ASSERT_EQ(prlimit(server, RLIMIT_NOFILE, &few, nullptr), 0);
+  OtherProcess many(HOSTILE, {file, directory.path(), "run", "100", "10", "0", "0", "greet"});
+  char byte = 0;
+  ASSERT_TRUE(many.read_byte(byte));
+  bool sleeps = false;
+  for (int look = 0; look < 100'000 && !sleeps; ++look) {
+    sleeps = test::text_of("/proc/" + std::to_string(server) + "/status").find("State:\tS") != std::string::npos;
+  }
+  EXPECT_TRUE(sleeps) << "while connections wait that it cannot accept";
+  ASSERT_EQ(prlimit(server, RLIMIT_NOFILE, &before, nullptr), 0);
+  EXPECT_EQ(many.wait_end(), 0);
+  EXPECT_EQ(first.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+}
+
 TEST(Hostile, ConnectionsThatNeverGreetAreClosed) {
   const CoreNode node;
   const Directory directory("/dev/shm");

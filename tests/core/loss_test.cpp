@@ -1,5 +1,6 @@
 // The server is gone, or does not answer (promise 5): the clients' errors, and the fate of their data.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <memory>
 
@@ -112,6 +113,36 @@ TEST(ServerLoss, BeforeCloseIsNoLoss) {
   test::expect_exact(directory.path() / file_of(0, 0), 0);
   node.wait_end_of_servers();
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
+// Its shared memory has no more room for the ledger, and the next server cannot know what it had accepted.
+TEST(ServerLoss, AfterALedgerThatCouldNotBeWrittenIsTold) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.shape = "[1, 8]";
+  OpenRun run(config, directory);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  ASSERT_EQ(test::write_iteration(run, 0), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
+  const rlimit limit{100'000, RLIM_INFINITY};  // 512 lines have 65 536 bytes
+  ASSERT_EQ(prlimit(only_server(node), RLIMIT_FSIZE, &limit, nullptr), 0);
+  const double values[8] = {};
+  for (int call = 0; call < 600; ++call) ASSERT_EQ(tailrace_signal(run, "storm", 1), TAILRACE_OK);
+  ASSERT_EQ(tailrace_write(run, "a", 1, values), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
+  kill_server(node);
+  EXPECT_EQ(tailrace_end_iteration(run, 1), TAILRACE_OK);
+  EXPECT_EQ(tailrace_flush(run), TAILRACE_SERVER_LOST);
+  EXPECT_TRUE(run.error().says("could not record")) << run.error().message;
+  EXPECT_EQ(tailrace_write(run, "a", 2, values), TAILRACE_SERVER_LOST);
+  EXPECT_NE(run.close(), TAILRACE_OK);
+  node.wait_end_of_servers();
+  EXPECT_TRUE(test::fs::exists(directory.path() / file_of(0, 0)));
+  EXPECT_FALSE(test::fs::exists(directory.path() / file_of(0, 1)));
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+  OpenRun next(config, directory, 1);
+  EXPECT_TRUE(next.opened()) << next.error().message;
 }
 
 // The next server does not wait for a client that has given up, which may come again.

@@ -5,9 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "runtime/output/earlier_files.hpp"
+#include "runtime/output/output_directories.hpp"
+#include "runtime/parts/provenance.hpp"
 #include "runtime/recover.hpp"
+#include "testing/blocks.hpp"
 #include "testing/session_rig.hpp"
 #include "two_nodes.hpp"
 
@@ -19,10 +23,11 @@ namespace fs = std::filesystem;
 class JointLeftovers : public TwoNodes {
  protected:
   // A lock file that a dead server has left, with the names of its files.
-  void put_lock(int node) const {
-    std::ofstream(directory_ / ".sim_n" + std::to_string(node) + ".lock")
-        << "process 1 on m, writing 'sim_It{iteration}.h5'";
+  void put_lock(int node, const std::string& machine = machine_name()) const {
+    std::ofstream(lock_of(node)) << "process 1 on " << machine << ", writing 'sim_It{iteration}.h5'";
   }
+  std::string lock_of(int node) const { return directory_ / ".sim_n" + std::to_string(node) + ".lock"; }
+  bool is_there(const std::string& name) const { return fs::exists(directory_ / name); }
   // Returns what recovery said of each file.
   std::map<std::string, Leftover> recovered(bool apply) const {
     std::map<std::string, Leftover> found;
@@ -66,6 +71,81 @@ TEST_F(JointLeftovers, AFileThatLacksANodeIsRemoved) {
   EXPECT_EQ(names(), std::vector<std::string>());
 }
 
+// Its data may still be in the memory of the other machine.
+TEST_F(JointLeftovers, AFileWaitsForANodeOfAnotherMachine) {
+  write(1);
+  put_lock(0, "c042");
+  put_lock(1);
+  for (const bool apply : {false, true}) {
+    const Leftover left = recovered(apply).at("sim_It5.h5.part");
+    EXPECT_EQ(left.kind, TAILRACE_IN_USE);
+    EXPECT_FALSE(left.done);
+    EXPECT_NE(left.status.fault().message.find("node 0"), std::string::npos) << left.status.fault().message;
+    EXPECT_NE(left.status.fault().message.find("c042"), std::string::npos) << left.status.fault().message;
+  }
+  EXPECT_TRUE(is_there("sim_It5.h5.part") && is_there("sim_It5.h5.part.n1") && fs::exists(lock_of(0)));
+  EXPECT_FALSE(fs::exists(lock_of(1)));
+  Config config = this->config(0);
+  KeptLog log;
+  const auto locks = take_output_directories(config, os_files(), "n0", 0, log);
+  EXPECT_EQ(locks.status().code(), TAILRACE_EXISTS) << "another machine takes its place";
+  write(0);
+  EXPECT_TRUE(recovered(true).at("sim_It5.h5.part").done);
+  EXPECT_EQ(names(), std::vector<std::string>{"sim_It5.h5"});
+  expect_whole(directory_ / "sim_It5.h5");
+}
+
+// By removing its lock.
+TEST_F(JointLeftovers, ANodeOfAnotherMachineCanBeGivenUp) {
+  write(1);
+  put_lock(0, "c042");
+  put_lock(1);
+  EXPECT_FALSE(recovered(true).at("sim_It5.h5.part").done);
+  fs::remove(lock_of(0));
+  EXPECT_TRUE(recovered(true).at("sim_It5.h5.part").done);
+  EXPECT_EQ(names(), std::vector<std::string>());
+}
+
+// Confirmed iterations were lost: the first node removed its data when it opened, before the second one had written
+// what was in its memory.
+TEST_F(JointLeftovers, TheNextRunWaitsForTheDataOfEachNode) {
+  KeptLog log;
+  const auto open = [&](int node) {
+    Config config = this->config(node);
+    config.storage.existing = Existing::resume;
+    return make_way(config, os_files(), node, log);
+  };
+  write(0);
+  put_lock(0);
+  put_lock(1);
+  ASSERT_OK(open(0));
+  EXPECT_TRUE(is_there("sim_It5.h5.part") && is_there("sim_It5.h5.part.n0"));
+  write(1);  // the server of node 1 writes this before its clients come
+  ASSERT_OK(open(1));
+  expect_whole(directory_ / "sim_It5.h5");
+  EXPECT_FALSE(is_there("sim_It5.h5.part") || is_there("sim_It5.h5.part.n0") || is_there("sim_It5.h5.part.n1"));
+}
+
+// The last of the nodes without a part that opens removes it.
+TEST_F(JointLeftovers, AFileGoesWhenNoNodeHasItsDataAnyMore) {
+  KeptLog log;
+  for (const std::vector<int>& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+    for (int node = 0; node < 3; ++node) put_lock(node);
+    write(0);
+    std::set<int> opened;
+    for (const int node : order) {
+      EXPECT_EQ(is_there("sim_It5.h5.part"), !opened.contains(1) || !opened.contains(2)) << node;
+      opened.insert(node);
+      Config config = this->config(node);
+      config.storage.existing = Existing::resume;
+      config.place.nodes = 3;
+      ASSERT_OK(make_way(config, os_files(), node, log));
+    }
+    for (int node = 0; node < 3; ++node) fs::remove(lock_of(node));
+    EXPECT_EQ(names(), std::vector<std::string>());
+  }
+}
+
 TEST_F(JointLeftovers, PartsWithoutTheirFileAreRemoved) {
   for (const bool locked : {true, false}) {
     write(0);
@@ -85,8 +165,10 @@ TEST_F(JointLeftovers, TheNextRunMakesWay) {
     first.storage.existing = second.storage.existing = existing;
     write(0);
     write(1);
-    EXPECT_TRUE(make_way(second, os_files(), 1, log).ok());
-    EXPECT_EQ(names().size(), 3u) << "this is not for the second node";
+    if (existing == Existing::refuse) {
+      EXPECT_TRUE(make_way(second, os_files(), 1, log).ok());
+      EXPECT_EQ(names().size(), 3u) << "the first node refuses for all";
+    }
     const Status status = make_way(first, os_files(), 0, log);
     EXPECT_EQ(status.code(), existing == Existing::refuse ? TAILRACE_EXISTS : TAILRACE_OK);
     if (existing == Existing::replace) {

@@ -1,6 +1,10 @@
 // Clients with the right key that do what they may not: they are cut off, and others go on.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <map>
+
 #include "testing/dice.hpp"
 #include "testing/forward_rig.hpp"
 #include "testing/scratch.hpp"
@@ -147,6 +151,95 @@ TEST_F(Hostile, ManyMessagesDisturbNobody) {
     good.files().close(file);
     for (int i = 0; i < 100; ++i) rig_.turn();
   });
+}
+
+// A forwarder by hand, which takes files and writes, and answers as it is told.
+class LyingForwarder {
+ public:
+  explicit LyingForwarder(ForwardRig& rig)
+      : rig_(rig),
+        endpoint_(rig.network.endpoint(doorbell_, "liar")),
+        links_(*endpoint_, rig.clock, log_, key_of(1), encode_terms(Forwarder::terms({}), "liar"), {}) {
+    EXPECT_TRUE(links_.listen("liar").ok());
+    rig.during_turn = [this] { step(); };
+  }
+
+  // The writes that have come, and are not answered.
+  std::vector<ForwardHead> writes;
+  bool takes_bytes = true;  // so that they are sent
+
+  void die() {
+    rig_.during_turn = {};
+    endpoint_->die();
+  }
+  void answer(const ForwardHead& write, int64_t result) {
+    links_.send(peer_, encode_ends(write.number, std::vector<int64_t>{result}), {}, 1);
+  }
+
+ private:
+  void step() {
+    events_.clear();
+    links_.poll(events_);
+    for (LinkEvent& event : events_) {
+      if (event.kind == LinkEvent::Kind::ready) peer_ = event.peer;
+      if (event.kind != LinkEvent::Kind::message) continue;
+      const auto head = decode_head(event.body);
+      ASSERT_TRUE(head);
+      if (event.bulk > 0 && takes_bytes) links_.refuse(event.peer, event.arrival);
+      if (head->kind == ForwardKind::transfers) writes.push_back(*head);
+      if (head->kind != ForwardKind::call) continue;
+      ForwardAnswer answer;
+      answer.record.file = 1;
+      links_.send(event.peer, encode_answer(head->number, answer), {}, 1);
+    }
+  }
+
+  ForwardRig& rig_;
+  Doorbell doorbell_;
+  KeptLog log_;
+  std::unique_ptr<SimEndpoint> endpoint_;
+  Links links_;
+  PeerId peer_ = 0;
+  std::vector<LinkEvent> events_;
+};
+
+// Its answers to two messages came in one poll: the first ended the link, and the second the client, or transfers
+// that were to be sent again.
+TEST(LyingForwarder, AnImpossibleAnswerEndsTheLinkAndNothingElse) {
+  for (const bool takes_bytes : {true, false}) {
+    ForwardRig rig(1, {.reorder = false});
+    LyingForwarder liar(rig);
+    liar.takes_bytes = takes_bytes;
+    const ScratchDirectory scratch;
+    const std::string path = scratch / "file";
+    std::ofstream(path).flush();
+    ForwardedClient client(rig, {"liar"}, RemoteFiles::OnLoss::direct);
+    const FileHandle file = client.open(path, OpenMode::update);
+    std::vector<std::byte> bytes(8192);
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 251);
+    const iovec segments[] = {{bytes.data(), 4096}, {bytes.data() + 4096, 4096}};
+    for (uint64_t tag = 0; tag < 2; ++tag) {
+      client.submit(Transfer::Kind::write, file, tag * 4096, {&segments[tag], 1}, tag);
+      client.reap();
+    }
+    for (int turn = 0; turn < 100 && liar.writes.size() < 2; ++turn) {
+      client.reap();
+      rig.turn();
+    }
+    ASSERT_EQ(liar.writes.size(), 2u);
+    liar.answer(liar.writes[0], 8192);
+    liar.answer(liar.writes[1], 4096);
+    for (int turn = 0; turn < 10; ++turn) rig.turn();
+    client.reap();
+    liar.die();
+    client.run_until_idle();
+    EXPECT_EQ(client.results, (std::map<uint64_t, int64_t>{{0, 4096}, {1, 4096}}));
+    EXPECT_NE(client.log.text().find("cannot be"), std::string::npos);
+    client.files().close(file);
+    std::ifstream written(path, std::ios::binary);
+    const std::string found{std::istreambuf_iterator<char>(written), {}};
+    EXPECT_TRUE(found == std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 // reason in one line, and an accepted one has absolute paths; a client that breaks the rules is thrown out, and when
 // both have gone nothing is under way, whatever they sent; only reads write to a pool.
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -60,6 +62,7 @@ class LinesInMemory final : public LedgerStore {
     lines_.assign(records.begin(), records.end());
     return {};
   }
+  void append_last(const LedgerRecord&) override { std::abort(); }  // there is always room
   void remove() override { lines_.clear(); }
   std::string name() const override { return "ledger"; }
 
@@ -224,7 +227,7 @@ Descriptor nearly_right(const uint8_t* from, uint64_t sequence) {
 
 void check_verbs(const uint8_t* data, size_t size) {
   Node node;
-  uint64_t sequence = 1;
+  std::array<uint64_t, 2> sequences = {};
   while (size > 0) {
     const uint8_t how = *data++;
     --size;
@@ -232,8 +235,10 @@ void check_verbs(const uint8_t* data, size_t size) {
     const bool raw = (how & 14) == 14;
     const size_t bytes = raw ? sizeof(Descriptor) : 8;
     if (size < bytes) break;
-    Descriptor verb = nearly_right(data, sequence++);
+    const uint64_t sequence = ++sequences[static_cast<size_t>(client)];
+    Descriptor verb = nearly_right(data, sequence);
     if (raw) std::memcpy(static_cast<void*>(&verb), data, sizeof verb);
+    if ((how & 16) == 0) verb.sequence = sequence;
     if (!raw && is_of_file(verb.verb)) node.fill(client, verb, data);
     data += bytes;
     size -= bytes;

@@ -119,6 +119,14 @@ TEST(RuntimeDirectory, GoesWhenItIsUnusedAndComesAgain) {
   EXPECT_FALSE(job.remove_if_unused().value());
   std::ofstream(path + "/server_0.log", std::ios::trunc);
   {
+    Result<FileMutex> alive = FileMutex::open(job.directory(), RuntimeDirectory::server_lock(1));
+    ASSERT_TRUE(alive.ok());
+    const Result<FileMutex::Held> held = alive.value().lock(0s);
+    ASSERT_TRUE(held.ok());
+    EXPECT_FALSE(job.remove_if_unused().value()) << "a server lives";
+  }
+  // From here on it is the lock of a server that was killed.
+  {
     Result<FileMutex> election = FileMutex::open(job.directory(), RuntimeDirectory::election_lock());
     ASSERT_TRUE(election.ok());
     const Result<FileMutex::Held> held = election.value().lock(0s);

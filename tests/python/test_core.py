@@ -61,10 +61,14 @@ def clients():
     started = []
 
     class Started:
-        def __init__(self, config, number):
+        def __init__(self, config, number, umask=-1, opens=True):
             self.process = subprocess.Popen([sys.executable, "-c", CLIENT, config, str(number)], text=True,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, umask=umask)
             started.append(self)
+            if opens:
+                self.has_opened()
+
+        def has_opened(self):
             assert self.process.stdout.readline() == "open\n"
 
         def tell(self, step):
@@ -248,6 +252,55 @@ def test_recover_writes_what_a_dead_job_left(run, config, clients, tmp_path, cor
     assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")
 
 
+NODE = """\
+tailrace: 1
+name: node{node}
+place: {{kind: core, clients: 1, node: {node}, nodes: 2, cpus: none}}
+memory: {{budget: 4 MiB}}
+storage: {{path: {path}, file_per: job, existing: continue}}
+format: {{kind: plain, file: "sim_{{iteration}}.h5"}}
+parameters: {{first: {first}}}
+layouts:
+  plane: {{type: float64, shape: [4, 6], global: [8, 6], offset: [first, 0]}}
+variables:
+  temperature: {{layout: plane}}
+"""
+
+
+@pytest.mark.parametrize("stopped", [0, 1])
+def test_the_next_run_keeps_what_one_of_two_nodes_had_in_memory(tmp_path, clients, stopped):
+    """Confirmed iterations were lost: the first node that opened removed its own part of them."""
+    out = tmp_path / "out"
+    configs = [tmp_path / f"node{node}.yaml" for node in (0, 1)]
+    for node, file in enumerate(configs):
+        file.write_text(NODE.format(node=node, first=4 * node, path=out))
+    writers = [clients(file, node) for node, file in enumerate(configs)]
+    servers = {job["job"].split("-")[0]: job["servers"][0]["process"] for job in core_server.jobs()}
+    os.kill(servers[f"node{stopped}"], signal.SIGSTOP)
+    for writer in writers:
+        writer.tell(0)
+        writer.tell(1)
+    parts = [out / f"sim_{step}.h5.part.n{1 - stopped}" for step in (0, 1)]
+    while not all(part.exists() for part in parts):
+        pass  # the other node's server writes its part
+    for writer in writers:
+        writer.kill()
+    for server in servers.values():
+        kill_and_wait(server)
+    writers = [clients(file, node) for node, file in enumerate(configs)]
+    for writer in writers:
+        writer.tell(2)
+    for writer in writers:
+        writer.close()
+    while core_server.jobs():
+        pass  # the last server completes the last file
+    assert sorted(path.name for path in out.iterdir() if not path.name.endswith(".log")) == [
+        f"sim_{step}.h5" for step in range(3)]
+    for step in range(3):
+        with h5py.File(out / f"sim_{step}.h5") as file:
+            assert (file["temperature"][...] == np.repeat([step, 100 + step], 4)[:, None]).all()
+
+
 def test_another_server_goes_on(config, clients, tmp_path):
     writer = clients(config(), 0)
     writer.tell(0)
@@ -257,6 +310,72 @@ def test_another_server_goes_on(config, clients, tmp_path):
     writer.close()
     check_files(tmp_path / "out", [0], [0, 1])
     wait_until_gone()
+
+
+def wait_for_server(process):
+    """Waits until a process sleeps with a connection, as its server is stopped and does not answer."""
+    directory = pathlib.Path(f"/proc/{process.pid}")
+
+    def has_connection():
+        try:
+            return any(os.readlink(entry).startswith("socket:") for entry in (directory / "fd").iterdir())
+        except FileNotFoundError:  # closed meanwhile
+            return False
+
+    while not has_connection() or ") S " not in (directory / "stat").read_text():
+        assert process.poll() is None
+        os.sched_yield()
+
+
+def modes(directory):
+    return {file.name: f"{file.stat().st_mode & 0o777:o}" for file in directory.glob("*.h5")}
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_run_that_follows_at_once_has_its_own_umask(config, clients, tmp_path, number):
+    """It met the server of the earlier run, which was about to end, and its files had that run's umask."""
+    file = config()
+    file.write_text(file.read_text().replace("storage: {", "storage: {existing: continue, "))
+    first = clients(file, 0, umask=0o027)
+    first.tell(0)
+    (job,) = core_server.jobs()
+    server = job["servers"][0]["process"]
+    os.kill(server, signal.SIGSTOP)
+    first.kill()
+    second = clients(file, number, umask=0o077, opens=False)
+    wait_for_server(second.process)
+    os.kill(server, signal.SIGCONT)
+    second.has_opened()
+    second.tell(1)
+    second.close()
+    assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640", f"sim_c{number}_000001.h5": "600"}
+    wait_until_gone()
+
+
+def test_recovered_files_have_the_umask_of_their_program(run, config, clients, tmp_path):
+    writer = clients(config(), 0, umask=0o027)
+    (job,) = core_server.jobs()
+    server = job["servers"][0]["process"]
+    os.kill(server, signal.SIGSTOP)
+    writer.tell(0)
+    writer.kill()
+    kill_and_wait(server)
+    before = os.umask(0o077)
+    try:
+        assert run("recover", tmp_path / "out")[0] == 0
+    finally:
+        os.umask(before)
+    assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640"}
+
+
+def test_clients_of_one_server_have_one_umask(config, clients, tmp_path):
+    first = clients(config(), 0, umask=0o027)
+    refused = subprocess.run([sys.executable, "-c", CLIENT, config(), "1"], capture_output=True, text=True,
+                             umask=0o077, check=False)
+    assert "found umask '0077', expected '0027'" in refused.stderr
+    first.tell(0)
+    first.close()
+    assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640"}
 
 
 LOSER = """

@@ -158,6 +158,12 @@ def test_a_quick_demonstration(tmp_path, capsys, tsunami):
     assert all(pathlib.Path(file).is_file() for file in document["files"])
     for picture in document["pictures"]:
         assert pathlib.Path(picture).read_bytes().startswith(b"\x89PNG")
+    for name, kind in (("tsunami_c0.trace.json", "timeline"), ("tsunami_c0.stats.json", "busy")):
+        assert cli.main(["plot", str(old / name), "--out", str(tmp_path), "--format", "png"]) == 0
+        assert (tmp_path / f"tsunami_c0_{kind}.png").exists()
+        assert cli.main(["report", str(old / name), "--out", str(tmp_path)]) == 0
+    assert cli.main(["plot", str(directory / "tailrace.json")]) == 1
+    assert "its trace is in the folder tailrace" in capsys.readouterr().err
     assert (old / "mine.h5").exists() and not (old / "tsunami_c0_000999.h5").exists()
     assert not (directory / "hdf5").exists()
 
@@ -169,7 +175,8 @@ def test_a_quick_demonstration(tmp_path, capsys, tsunami):
 def test_old_files_are_replaced_and_nothing_else(tmp_path):
     directory = tmp_path / "tailrace"
     directory.mkdir()
-    ours = ["tsunami_000001.h5", "tsunami_c0_000001.h5.part", "bathymetry.npy", ".tsunami_c0.lock"]
+    ours = ["tsunami_000001.h5", "tsunami_c0_000001.h5.part", "bathymetry.npy", ".tsunami_c0.lock",
+            "tsunami_c0.stats.json", "tsunami_c0.trace.json"]
     theirs = ["tsunami.h5", "tsunami_c0_1.h5", "tsunami_c0_000001.h5.bak", "notes"]
     for name in ours + theirs:
         (directory / name).touch()

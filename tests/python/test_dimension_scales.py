@@ -110,6 +110,7 @@ def test_joined_parts_have_no_coordinates_of_one(out):
     with h5py.File(out / "sim_000000.h5") as opened:
         np.testing.assert_array_equal(opened["data/0/meshes/piece"][...], np.arange(6.0))
         assert "z" not in opened["data/0/meshes"]
+        assert "DIMENSION_LIST" not in opened["data/0/meshes/piece"].attrs
 
 
 def test_a_scale_does_not_take_the_name_of_a_variable(out):

@@ -328,7 +328,8 @@ def test_all_failures_of_a_close_can_be_read(config):
     assert error.more == 3 and [other.iteration for other in (error, *error.others)] == [0, 1, 2, 3]
     for other in error.others:
         assert type(other) is tailrace.Error and other.earlier and other.code == Status.NOT_PUBLISHED
-        assert "end_iteration was not called" in str(other) and other.others == ()
+        told = f"1 block was not published: end_iteration({other.iteration}) was not called"
+        assert told in str(other) and other.others == ()
 
 
 def test_errors_travel_by_pickle():

@@ -268,6 +268,25 @@ def test_a_forwarder_starts_again_at_its_address(tmp_path, key, start):
     check_series(tmp_path / "out", range(3))
 
 
+@pytest.mark.parametrize("loss", ["next", "direct", "fail"])
+def test_another_key_is_a_mistake_of_the_configuration(tmp_path, key, start, loss):
+    """The error said that nobody answers; with `direct` the program wrote the files itself, in the wrong place."""
+    other = tmp_path / "other_key"
+    assert cli.main(["key", "new", str(other)]) == 0
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], other, on_forwarder_loss=loss)
+    with pytest.raises(tailrace.InvalidConfig, match="forward.key: .*expected the same key at both"):
+        tailrace.open(file, 0)
+    assert not list(tmp_path.glob("out/*.h5*"))
+
+
+@pytest.mark.parametrize("kind", ["thread", "core"])
+def test_a_forwarder_that_does_not_answer_is_named_with_the_reason(tmp_path, key, kind, runtime_directory):
+    file = write_config(tmp_path, tmp_path / "out", ["127.0.0.1:1"], key, kind)
+    with pytest.raises(tailrace.Error, match="found no forwarder that answers: .*127.0.0.1:1.*: .*refused"):
+        tailrace.open(file, 0)
+
+
 def test_two_forwarders_cannot_have_one_address(tmp_path, key, start):
     io = start()
     with pytest.raises(AssertionError, match="Address already in use"):

@@ -77,3 +77,61 @@ def test_a_damaged_last_file_leaves_the_rest_readable(run, folder):
 def test_a_file_shows_particles_too(run, folder):
     text = run("inspect", folder / "sim_c0_000002.h5")[1]
     assert "ions/position/x" in text and "positionOffset" not in text
+
+
+GROWING = {
+    "name": "sim", "memory": {"budget": "4 MiB"}, "time": {"dt": 0.5, "unit": "fs"}, "parameters": {"n": 3},
+    "storage": {"iterations_per_file": 4, "existing": "continue"},
+    "layouts": {"list": {"type": "float64", "shape": ["n"]}}, "variables": {"T": {"layout": "list"}},
+    "particles": {"ions": {"layout": "list", "records": {"weighting": {}}}}}
+
+
+def grow(out, steps):
+    """Writes iterations whose number of particles changes from one to the next."""
+    with tailrace.open(GROWING, path=out) as opened:
+        for step in steps:
+            count = 3 + step % 3
+            opened.set_parameters(n=count)
+            for name in ("T", "ions/weighting"):
+                opened.write(name, step, np.ones(count))
+            opened.end_iteration(step)
+
+
+def test_files_of_several_iterations_have_no_pattern_of_iterations(run, tmp_path):
+    """openPMD-api would take each file for an iteration, and finds 3 of 10."""
+    grow(tmp_path / "out", range(10))
+    code, text, message = run("inspect", tmp_path / "out")
+    assert code == 0 and message == "" and rows(text)[1][:2] == ["sim_c0_*.h5", "3"]
+    assert "in total: 3 files," in text
+    code, text, _ = run("open", tmp_path / "out", "--pmd")
+    assert code == 0
+    named = [name.rsplit("/", 1)[1] for name in text.splitlines()]
+    assert named == ["sim_c0_000000.pmd", "sim_c0_000004.pmd", "sim_c0_000008.pmd"]
+    assert [(tmp_path / "out" / name).read_text() for name in named] == [
+        name.replace(".pmd", ".h5") + "\n" for name in named]
+
+
+def test_numbers_of_particles_that_change_differ(run, tmp_path):
+    grow(tmp_path / "out", range(10))  # the first and the last iteration have as many
+    table = rows(run("inspect", tmp_path / "out")[1])
+    assert ["T", "float64", "differs", "1"] in table and ["ions/weighting", "float64", "differs", "1"] in table
+
+
+def test_times_of_femtoseconds(run, tmp_path):
+    grow(tmp_path / "out", range(2))
+    text = run("inspect", tmp_path / "out")[1]
+    assert "0 s … 0.5 fs" in text
+
+
+@pytest.mark.parametrize("each", [1, 4, "all"])
+def test_iterations_belong_to_the_run_that_wrote_them(run, tmp_path, each):
+    """A file of several iterations had the run that wrote to it last."""
+    settings = GROWING | {"storage": {"iterations_per_file": each, "existing": "continue"}}
+    for steps in (range(6), range(6, 10)):
+        with tailrace.open(settings, path=tmp_path / "out") as opened:
+            for step in steps:
+                opened.write("T", step, np.ones(3))
+                opened.end_iteration(step)
+    (found,) = json.loads(run("inspect", tmp_path / "out", "--json")[1])
+    runs = found["series"][0]["runs"]
+    assert [(one["first"], one["last"]) for one in runs] == [(0, 5), (6, 9)]

@@ -72,6 +72,7 @@ def run_python(file, first):
     with tailrace.open(file) as out:
         assert out.last_iteration() == (first - 1 if first > 0 else None)
         if first > 0:
+            assert out.last_time() == (first - 1) * (0.25 if first % 2 == 0 else 1.5)
             read_back(out, first - 1)
         for step in range(first, first + 2):
             set_parameters(out, step)

@@ -3,6 +3,8 @@
 import glob
 import logging
 import os
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -32,7 +34,7 @@ def test_messages_reach_the_logger(temporary, caplog, capfd):
         closed_with_a_failure(opened(temporary, logger=True, log_level="info"))
     found = [record for record in caplog.records if record.name == "tailrace.client"]
     assert {logging.INFO, logging.ERROR} <= {record.levelno for record in found}
-    assert any("end_iteration was not called" in record.getMessage() for record in found)
+    assert any("was not published: end_iteration(" in record.getMessage() for record in found)
     assert capfd.readouterr().err == "" and not glob.glob(str(temporary / "*.log"))
 
 
@@ -55,7 +57,7 @@ def test_without_a_close_they_come_at_the_end_of_the_program(temporary, python):
                   "a = numpy.zeros(3)\n"
                   "out = tailrace.open(variables={'a': a}, path=sys.argv[1], budget='4 MiB', logger=True)\n"
                   "out.write('a', 0, a)\n", temporary / "out").stderr
-    assert "tailrace.client|run/0: " in said and "end_iteration was not called" in said, said
+    assert "tailrace.client|run/0: " in said and "was not published: end_iteration(" in said, said
 
 
 def test_a_failed_open_leaves_nothing(temporary):
@@ -66,3 +68,28 @@ def test_a_failed_open_leaves_nothing(temporary):
     with pytest.raises(TypeError, match="expected True, a name or a logging.Logger, found int"):
         opened(temporary, logger=3)
     assert not glob.glob(str(temporary / "*.log"))
+
+
+FULL = """\
+import resource, signal, sys
+import numpy as np, tailrace
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
+out = tailrace.open(variables={"a": np.zeros(10000), "b": np.zeros(10000)}, path=sys.argv[1], budget="4 MiB")
+for step in range(3):
+    for name in "ab":
+        out.write(name, step, np.ones(10000))
+    out.end_iteration(step)
+try:
+    out.close()
+except tailrace.Error as error:
+    print(1 + error.more)
+"""
+
+
+def test_an_iteration_that_storage_refuses_is_one_line(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FULL, tmp_path / "out"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 3
+    for step in range(3):
+        told = [line for line in done.stderr.splitlines() if f"iteration {step}:" in line]
+        assert len(told) == 1 and "not published" in told[0] and "failures in this iteration" in told[0], done.stderr

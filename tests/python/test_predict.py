@@ -233,7 +233,7 @@ def pattern(tmp_path):
 
 
 def test_measured(pattern, tmp_path, document):
-    found = document("--measure", tmp_path / "out", "--pattern", pattern, "--bytes", "1MB", "--c-over-w", 2)
+    found = document("--measure", tmp_path, "--pattern", pattern, "--bytes", "1MB", "--c-over-w", 2)
     assert found["input"]["write_seconds"] == pytest.approx(1 / 160)  # the program computes beside it all the time
     assert found["input"]["sync_write_seconds"] == pytest.approx(0.01)
     assert found["input"]["copy_seconds"] == pytest.approx(0.0002)
@@ -248,7 +248,7 @@ def test_the_interval_of_what_was_measured(pattern, tmp_path, document, run):
     slower = ("import pathlib\ncalls = pathlib.Path(__file__).with_suffix('.calls')\ncalls.open('a').write('.')\n"
               "each *= 1 + calls.stat().st_size / 10\nsamples = [")
     pattern.write_text(pattern.read_text().replace("samples = [", slower))
-    arguments = ("--measure", tmp_path / "out", "--pattern", pattern, "--bytes", "1MB", "--compute", "1ms")
+    arguments = ("--measure", tmp_path, "--pattern", pattern, "--bytes", "1MB", "--compute", "1ms")
     for one in document(*arguments)["predictions"]:
         low, high = one["interval_seconds"]
         assert low < one["seconds"] < high
@@ -265,6 +265,9 @@ def test_what_cannot_be_measured(pattern, tmp_path, run):
     file.write_text("")
     code, text, message = run(*arguments, "--measure", file, "--pattern", pattern)
     assert code == 1 and text == "" and str(file) in message
+    code, text, message = run(*arguments, "--measure", tmp_path / "missing" / "out", "--pattern", pattern)
+    assert code == 1 and text == "" and f"{tmp_path}/missing/out: found no such directory" in message
+    assert not (tmp_path / "missing").exists()
 
 
 @pytest.fixture
@@ -283,12 +286,15 @@ def measured(pattern, monkeypatch):
 
 def test_a_time_below_zero_is_none(measured, run):
     arguments, _ = measured(-0.001)
-    code, text, message = run(*arguments, "--measure", "out")
+    code, text, message = run(*arguments, "--measure", ".")
     assert code == 1 and text == "" and "W by saturation came out as -0.001 s, expected a time above zero" in message
 
 
-def test_directories_are_devices(measured, document, run):
+def test_directories_are_devices(measured, document, run, tmp_path, monkeypatch):
     arguments, asked = measured(0.01)
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
     arguments = (*arguments, "--measure", "a", "--measure", "b")
     assert document(*arguments, "--samples", 32)["input"]["devices"] == 2
     (directories, size, options), = asked

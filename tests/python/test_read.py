@@ -1,5 +1,8 @@
 """`tailrace.read`: a series as an xarray Dataset, and the files by which ParaView and VisIt open it."""
 
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as xml
 
 import h5py
@@ -122,7 +125,7 @@ def test_which_series(written, run):
 def test_xdmf_and_pmd_name_what_is_there(written, run):
     code, printed, _ = run("open", written, "--xdmf", "--pmd")
     assert code == 0 and "waves_c0.xmf" in printed and "waves_c0.pmd" in printed
-    assert "line: it has 1 dimensions" in printed
+    assert "line: it has 1 dimension," in printed
     assert (written / "waves_c0.pmd").read_text() == "waves_c0_%06T.h5\n"
     tree = xml.parse(written / "waves_c0.xmf")
     seen = set()
@@ -143,4 +146,91 @@ def test_xdmf_and_pmd_name_what_is_there(written, run):
 def test_a_series_object(written):
     series = series_of.find(written)
     assert series.name == "waves_c0" and series.iterations == [0, 1, 2] and series.species(0) == ["ions"]
-    assert xdmf.write_pmd(series, written).name == "waves_c0.pmd"
+    assert [path.name for path in xdmf.write_pmd(series, written)] == ["waves_c0.pmd"]
+
+
+VARYING = """\
+tailrace: 1
+name: varying
+storage: {{path: {path}}}
+memory: {{budget: 4 MiB}}
+time: {{dt: 1, unit: fs}}
+format: {{dimension_scales: {scales}}}
+layouts:
+  plane: {{type: float64, shape: [2, 3], axes: [y, x], unit: cm}}
+  ring: {{type: float64, shape: [4], axes: [angle], unit: deg}}
+variables: {{T: {{layout: plane, unit: K}}, around: {{layout: ring}}}}
+"""
+
+
+@pytest.fixture(params=["true", "false"])
+def varying(out, request):
+    with tailrace.open("varying.yaml", text=VARYING.format(path=out, scales=request.param)) as client:
+        for step in range(3):
+            client.write("T", step, np.full((2, 3), float(step)))
+            client.write("around", step, np.full(4, float(step)))
+            client.attribute(step, "model", "steady")
+            client.attribute(step, "mood", f"step {step}")
+            client.attribute(step, "residuals", [1.0 * step] * (step + 1))
+            client.attribute(step, "limits", [0.0, 1.0 * step], "T")
+            client.attribute(step, "scheme", "upwind", "T")
+            if step == 1:
+                client.attribute(step, "restarts", 7)
+            client.end_iteration(step)
+    return out
+
+
+def test_attributes_of_iterations(varying):
+    found = tailrace.read(varying)
+    assert found.attrs["model"] == "steady" and found.attrs["dt"] == 1.0 and found["T"].attrs["scheme"] == "upwind"
+    assert list(found["mood"].values) == ["step 0", "step 1", "step 2"] and found["mood"].dims == ("time",)
+    assert np.array_equal(found["residuals"].values, [[0, np.nan, np.nan], [1, 1, np.nan], [2, 2, 2]], equal_nan=True)
+    assert np.array_equal(found["restarts"].values, [np.nan, 7, np.nan], equal_nan=True)
+    assert np.array_equal(found["T_limits"].values, [[0, 0], [0, 1], [0, 2]])
+    assert not {"limits", "mood", "T_limits", "restarts"} & (set(found["T"].attrs) | set(found.attrs))
+    second = tailrace.read(varying, iterations=[2])
+    assert second.attrs["mood"] == "step 2" and second["T"].attrs["limits"] == [0, 2]
+
+
+def test_units_of_coordinates(varying):
+    found = tailrace.read(varying)
+    assert {name: found[name].attrs["units"] for name in ("time", "x", "y", "angle")} == {
+        "time": "fs", "x": "cm", "y": "cm", "angle": "deg"}
+    assert found["T"].attrs["units"] == "K" and found.x.attrs["unitSI"] == 0.01
+
+
+def test_what_is_read_can_be_stored_as_netcdf(varying, tmp_path):
+    pytest.importorskip("netCDF4")
+    found = tailrace.read(varying)
+    found.to_netcdf(tmp_path / "copy.nc")
+    with xarray.open_dataset(tmp_path / "copy.nc") as copy:
+        assert np.array_equal(copy["T"], found["T"]) and copy.x.attrs["units"] == "cm"
+        assert list(copy["mood"].values) == list(found["mood"].values)
+
+
+ZIPPED = """\
+import sys
+import numpy as np, tailrace
+with tailrace.open({{"name": "z", "memory": {{"budget": "4 MiB"}},
+                    "layouts": {{"plane": {{"type": "float64", "shape": [64, 64]}}}},
+                    "variables": {{"T": {{"layout": "plane", "compress": "zstd"}}}}}}, path=sys.argv[1]) as out:
+    out.write("T", 0, np.ones((64, 64)))
+    out.end_iteration(0)
+{first}
+try:
+    print(tailrace.read(sys.argv[1])["T"].values.sum())
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("first", "printed"), [
+    ("", "4096.0"),
+    ("sys.modules['hdf5plugin'] = None", "the package hdf5plugin has the filter")])
+def test_compressed_arrays(tmp_path, first, printed):
+    """h5py alone does not know zstd: hdf5plugin, which does, has to be imported, or is named."""
+    pytest.importorskip("hdf5plugin")
+    environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
+    done = subprocess.run([sys.executable, "-c", ZIPPED.format(first=first), tmp_path / "out"], env=environment,
+                          capture_output=True, text=True, check=False)
+    assert printed in done.stdout, done.stdout + done.stderr

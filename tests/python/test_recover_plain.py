@@ -78,3 +78,27 @@ def test_a_whole_file_is_published(run, tmp_path):
     code, text, _ = run("recover", out)
     assert code == 0 and "published" in text
     assert (out / "run0_of_0.h5").exists()
+
+
+@pytest.mark.parametrize("lock", ["process 1 on a machine, writing 'run{iteration}_of_0.h5'", "", None])
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_xdmf_file_between_two_names(run, tmp_path, lock, whole):
+    """A program that is killed after its HDF5 file has its name leaves the XDMF file without one."""
+    (tmp_path / "sim.yaml").write_text(CONFIG.format(place="{kind: thread}"))
+    out = tmp_path / "out"
+    with tailrace.open(tmp_path / "sim.yaml", 0, path=out) as opened:
+        opened.write("t", 0, np.arange(1000.0))
+        opened.end_iteration(0)
+    xdmf, part = out / "run0_of_0.xmf", out / "run0_of_0.xmf.part"
+    text = xdmf.read_text()
+    xdmf.unlink()
+    part.write_text(text if whole else text[:-20])
+    (out / "foreign.xmf.part").write_text(text)
+    if lock is not None:
+        (out / ".sim_c0.lock").write_text(lock)
+        (out / ".sim_c0.lock").chmod(0o600)
+    code, told, message = run("recover", out)
+    assert code == 0 and ("published" if whole else "removed") in told, told + message
+    left = {"foreign.xmf.part", "run0_of_0.h5"} | ({xdmf.name} if whole else set())
+    assert {file.name for file in out.iterdir()} == left
+    assert not whole or xdmf.read_text() == text

@@ -55,15 +55,44 @@ def test_a_program_goes_on_where_it_was_killed(out, kind):
         done = run_to(text, 12, -1)
         assert done.stdout == f"7 {float(sum(range(12)))}\n", done.stderr
         with tailrace.open("restart.yaml", text=text) as client:
-            assert client.last_iteration() == 11
+            assert client.last_iteration() == 11 and client.last_time() == 11.0
             assert np.array_equal(client.read("y", 11), np.full(100, 2.0 * sum(range(12))))
 
 
 @pytest.mark.parametrize("kind", ["thread", "core"])
 def test_without_an_earlier_run_there_is_none(out, kind):
     with own_node(), tailrace.open("restart.yaml", text=CONFIG.format(kind=kind, path=out)) as client:
-        assert client.last_iteration() is None
+        assert client.last_iteration() is None and client.last_time() is None
         client.write("x", 5, np.zeros(100))
         client.end_iteration(5)
         client.flush()
         assert client.last_iteration() is None  # it says what was there at open
+
+
+TIMED = """\
+tailrace: 1
+name: timed
+place: {{kind: {kind}}}
+storage: {{path: {path}, existing: continue, iterations_per_file: {each}}}
+time: {{dt: 0.5, unit: {unit}}}
+format: {{{format}}}
+memory: {{budget: 4 MiB}}
+layouts: {{line: {{type: float64, shape: [3]}}}}
+variables: {{y: {{layout: line}}}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["thread", "core"])
+@pytest.mark.parametrize(("each", "format"), [
+    (1, "kind: hdf5"), (4, "kind: hdf5"), (1, "kind: plain, file: 't_{iteration}_c{client}.h5'")])
+def test_the_time_of_the_last_iteration(out, kind, each, format):
+    """A program with steps of changing length needs it to go on, and no iteration's number says it."""
+    settings = {"kind": kind, "path": out, "each": each, "format": format}
+    with own_node(), tailrace.open("timed.yaml", text=TIMED.format(unit="ms", **settings)) as client:
+        for step, time in enumerate((0.0, 0.1, 0.3)):
+            client.write("y", step, np.zeros(3))
+            client.end_iteration(step, time=time)
+    with own_node(), tailrace.open("timed.yaml", text=TIMED.format(unit="ms", **settings)) as client:
+        assert client.last_iteration() == 2 and client.last_time() == 0.3
+    with own_node(), tailrace.open("timed.yaml", text=TIMED.format(unit="s", **settings)) as client:
+        assert client.last_time() == pytest.approx(0.3e-3)

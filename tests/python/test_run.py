@@ -248,11 +248,32 @@ def odd_prefix(tmp_path):
 def test_an_installation_below_a_folder_with_a_blank(odd_prefix, tmp_path):
     (tmp_path / ODD).write_text(CONFIG.replace("PLACE", "thread"))
     package = [sys.executable, "-m", "tailrace.cli", "run", "--summary", "--config", ODD]
-    for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "summary", f"config={ODD}"]]):
+    for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "--summary", "--config", ODD]]):
         done = subprocess.run([*command, "--", sys.executable, "-c", WRITES, f"{number}.h5"], cwd=tmp_path,
                               env={**without(tmp_path), "PYTHONPATH": str(odd_prefix)}, capture_output=True,
                               text=True, timeout=60)
         assert done.returncode == 0 and "1 writes of HDF5 data, 0.8 MiB, carried" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("options", [
+    ["--place", "core", "--summary", "--budget", "1.5GiB"], ["--place=thread", "--cpus=1,2", "--prefetch", "64 KiB"],
+    ["--close", "wait", "--budget", "300MB"]])
+def test_both_commands_have_one_grammar(odd_prefix, tmp_path, options):
+    package = [sys.executable, "-m", "tailrace.cli", "run", *options, "--", "printenv", "HDF5_VOL_CONNECTOR"]
+    alone = [odd_prefix / "bin/tailrace-run", *options, "--", "printenv", "HDF5_VOL_CONNECTOR"]
+    first, second = (subprocess.run(command, env=without(tmp_path), capture_output=True, text=True, timeout=60,
+                                    check=False) for command in (package, alone))
+    assert sorted(first.stdout.split()) == sorted(second.stdout.split()), second.stderr
+    assert first.stdout.startswith("tailrace ")
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (["place=core"], "found 'place=core', expected an option"), (["--plaice", "core"], "found '--plaice'"),
+    (["--budget", "256"], "--budget 256, expected a size with its unit"), (["--place"], "--place without a value")])
+def test_wrong_options_of_tailrace_run(odd_prefix, options, message):
+    done = subprocess.run([odd_prefix / "bin/tailrace-run", *options, "--", "true"], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
 
 
 def test_a_library_is_preloaded_from_a_folder_with_a_blank(odd_prefix, tmp_path, mpi):
@@ -263,7 +284,7 @@ def test_a_library_is_preloaded_from_a_folder_with_a_blank(odd_prefix, tmp_path,
     package = [sys.executable, "-m", "tailrace.cli", "run", "--mpiio", "--summary"]
     environment = {**os.environ, "PYTHONPATH": str(odd_prefix), "LD_LIBRARY_PATH": "/no/such/folder",
                    "TAILRACE_RUNTIME_DIR": str(tmp_path / "run"), "OMPI_MCA_sharedfp": "^sm"}
-    for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "--mpiio", "summary"]]):
+    for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "--mpiio", "--summary"]]):
         done = subprocess.run([*command, "--", *mpi.start(1, program, tmp_path / str(number), 1)], cwd=tmp_path,
                               env=environment, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and "writes of MPI-IO data" in done.stderr, done.stderr

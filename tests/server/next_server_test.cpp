@@ -37,6 +37,7 @@ class KeptLines final : public LedgerStore {
     if (!dead_) lines_.assign(records.begin(), records.end());
     return {};
   }
+  void append_last(const LedgerRecord& record) override { (void)append(record); }
   void remove() override {
     if (!dead_) lines_.clear();
   }
@@ -179,6 +180,35 @@ TEST(NextServer, WhatWentWithADroppedIterationIsNotToldAgain) {
   ASSERT_OK(client.flush());
   const std::optional<Status> told = client.earlier();
   EXPECT_FALSE(told) << said(*told);
+}
+
+// Each unfinished iteration has a file open, so that such a client used up the descriptors of all.
+TEST(ServedClients, AClientThatBeginsAndEndsMoreThanItMayIsNotBelieved) {
+  TwoServers node(small_config(8), LedgerRecord::Kind::unpublished);
+  ASSERT_OK(node.client().flush());
+  Descriptor verb;
+  uint32_t begun = 0;
+  const auto sent = [&](Verb what) {
+    verb.verb = what;
+    verb.event[0] = what == Verb::signal ? 'x' : '\0';
+    return node.check(0, verb);
+  };
+  Status refused;
+  for (verb.iteration = 0; refused.ok() && begun < 1000; ++verb.iteration) {
+    refused = sent(Verb::signal);
+    if (refused.ok()) refused = sent(Verb::end_iteration);
+    if (refused.ok()) ++begun;
+  }
+  EXPECT_EQ(refused.code(), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(begun, node.channel().unfinished.limit());
+}
+
+// A dropped iteration has no file. It goes before the client has seen that there is room again.
+TEST(ServedClients, AClientMayDropAsManyIterationsAsItLikes) {
+  TwoServers node(small_config(8), LedgerRecord::Kind::unpublished);
+  Descriptor verb;
+  verb.verb = Verb::drop_iteration;
+  for (verb.iteration = 0; verb.iteration < 1000; ++verb.iteration) ASSERT_OK(node.check(0, verb));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ PACKAGE = "python/tailrace"
 # module.
 LAYERS = [
     {"_errors"},
-    {"_arrays", "_awaiting", "_lending", "_logs", "_mistake", "_programs", "_scales", "_signatures", "_stats",
-     "_variables", "opening", "own_file", "quantity", "ranks", "striped"},
+    {"_arrays", "_awaiting", "_filters", "_lending", "_logs", "_mistake", "_programs", "_scales", "_signatures",
+     "_stats", "_variables", "_varying", "opening", "own_file", "quantity", "ranks", "striped"},
     {"plain_files", "series_files"},
     {"series"},
     {"reading", "xdmf"},

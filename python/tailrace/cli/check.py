@@ -7,6 +7,7 @@ import importlib.resources
 from typing import Any
 
 import tailrace
+from tailrace.quantity import counted
 
 from . import output, source_lines
 
@@ -75,7 +76,7 @@ def _show(file: str, found: list[tailrace.Mistake]) -> None:
         for line in source_lines.excerpt(lines, mistake.line, mistake.column, mistake.hint):
             output.complain_of(line)
     more = "at least " if len(found) >= _MOST else ""
-    output.complain(f"{file}: {more}{len(found)} mistake{'' if len(found) == 1 else 's'}")
+    output.complain(f"{file}: {more}{counted(len(found), 'mistake')}")
 
 
 def _parameter(text: str) -> tuple[str, float]:

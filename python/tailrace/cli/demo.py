@@ -17,6 +17,9 @@ from typing import Any
 from . import demo_check, demo_numbers, demo_page, demo_runs, demo_table, output, plots
 
 
+TRACE = "tsunami_c0.trace.json"
+
+
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
@@ -102,6 +105,7 @@ def _print_files(directory: pathlib.Path, last: dict[str, Any], synchronous: dic
         print(f"          {line}")
     print(f"pictures: {directory / 'wave.png'}")
     print(f"          {directory / 'timelines.png'}")
+    print(f"trace:    {directory / 'tailrace' / TRACE}  (for a picture: tailrace plot)")
 
 
 def _write_json(file: pathlib.Path, directory: pathlib.Path, numbers: demo_numbers.Numbers, last: dict[str, Any],

@@ -36,10 +36,11 @@ REGION = "-124.55,-123.75,48.16,48.56"
 _ARGUMENTS = {
     "none": ["--output", "none"],
     "hdf5": ["--output", "hdf5", "--sync", "fdatasync"],
-    "tailrace": ["--output", "tailrace", "--durability", "durable"],
+    "tailrace": ["--output", "tailrace", "--durability", "durable", "--trace"],
 }
 
-_OURS = re.compile(r"tsunami(_c0)?_\d{6,}\.h5(\.part)?|bathymetry\.npy|\.tsunami_c0\.lock")
+_OURS = re.compile(r"tsunami(_c0)?_\d{6,}\.h5(\.part)?|bathymetry\.npy|\.tsunami_c0\.lock"
+                   r"|tsunami_c0\.(stats|trace)\.json")
 _PERCENT = re.compile(rb"(\d+) %")
 
 

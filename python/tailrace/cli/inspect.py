@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tailrace import missing, plain_files, series_files, striped
-from tailrace.quantity import format_time
+from tailrace.quantity import counted, format_time
 
 from . import inspect_forwarder
 from . import inspect_jobs as jobs
@@ -105,8 +105,8 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
         each = set(files.values())
         size = sum(_size(file, damaged) for file in each)
         series[name] = {"name": name, "iterations": list(files), "files": len(each), "runs": runs.of(files),
-                        "pattern": each.pop().name if len(each) == 1 < len(files) else f"{name}_%06T.h5",
-                        "bytes": size, "missing": missing.sentences(inspect_missing.of(files))}
+                        "pattern": _pattern(name, files), "bytes": size,
+                        "missing": missing.sentences(inspect_missing.of(files))}
     series_of.describe(found, list(series.values()))
     for pattern, files in plain.items():
         series[pattern] = {"name": pattern, "iterations": list(files), "files": len(files), "runs": {},
@@ -116,6 +116,15 @@ def directory(path: pathlib.Path) -> dict[str, Any]:
     return {"path": str(path), "series": list(series.values()), "unfinished": unfinished, "dropped": dropped,
             "damaged": damaged, "objects": len(objects), "lostObjects": [one.name for one in lost],
             "measurements": measured, "jobs": jobs.of(path)}
+
+
+def _pattern(name: str, files: Mapping[int, pathlib.Path]) -> str:
+    """Returns the pattern by which openPMD's readers open the series, if there is one. Each file of several
+    iterations is a series for them."""
+    each = set(files.values())
+    if len(each) == len(files):
+        return f"{name}_%06T.h5"
+    return each.pop().name if len(each) == 1 else f"{name}_*.h5"
 
 
 def _text(path: pathlib.Path) -> str:
@@ -263,7 +272,11 @@ def _times(one: dict[str, Any]) -> str:
 
 def _seconds(time: float) -> str:
     """Times of simulations reach from femtoseconds to the age of the universe."""
-    return format_time(time) if time == 0 or 1e-9 <= abs(time) < 1e7 else f"{time:.3g} s"
+    if time == 0 or 1e-9 <= abs(time) < 1e7:
+        return format_time(time)
+    if 1e-18 <= abs(time) < 1e-9:
+        return f"{time * 1e12:.3g} ps" if abs(time) >= 1e-12 else f"{time * 1e15:.3g} fs"
+    return f"{time:.3g} s"
 
 
 def _print_variables(series: list[dict[str, Any]]) -> None:
@@ -280,10 +293,10 @@ def _variable_row(variable: dict[str, Any]) -> list[Any]:
 
 
 def _print_total(content: dict[str, Any]) -> None:
-    files, unfinished = sum(len(one["iterations"]) for one in content["series"]), len(content["unfinished"])
+    files, unfinished = sum(one["files"] for one in content["series"]), len(content["unfinished"])
     size = output.size(sum(one["bytes"] for one in content["series"]))
-    print(f"in total: {files} file{'' if files == 1 else 's'}, {size}" +
-          (f"; {unfinished} unfinished file{'' if unfinished == 1 else 's'}" if unfinished else ""))
+    print(f"in total: {counted(files, 'file')}, {size}" +
+          (f"; {counted(unfinished, 'unfinished file')}" if unfinished else ""))
 
 
 def _print_file(content: dict[str, Any]) -> None:
@@ -302,7 +315,7 @@ def _print_file(content: dict[str, Any]) -> None:
             print(f"  signals: {', '.join(iteration['signals'])}")
         missing = [f"client {number}" for number in iteration["missingClients"]]
         if iteration["missingUnnamed"]:
-            missing.append(f"{iteration['missingUnnamed']} clients that never came")
+            missing.append(f"{counted(iteration['missingUnnamed'], 'client')} that never came")
         if missing:
             print(f"  incomplete: without the data of {', '.join(missing)}, as far as they were not written before")
         output.print_table(("variable", "type", "shape", "unit", "size", "description"),

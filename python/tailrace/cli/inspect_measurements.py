@@ -12,7 +12,7 @@ import pathlib
 from typing import Any
 
 from tailrace import files, iterations
-from tailrace.quantity import format_size, format_time, three
+from tailrace.quantity import counted, format_size, format_time, three
 
 from . import inspect_files, inspect_iterations, output
 
@@ -73,9 +73,9 @@ def print_entries(directory: str, statistics: list[dict[str, Any]], traces: list
         if "error" in one:
             print(f"statistics: {one['file']}: cannot be read")
             continue
-        print(f"statistics: {one['file']}: {one['blocks_written']} blocks, {format_size(one['bytes_written'])} "
-              f"written in {format_time(one['seconds_writing'])}, {format_time(one['seconds_waiting'])} waited, "
-              f"{one['failures']} failures")
+        print(f"statistics: {one['file']}: {counted(one['blocks_written'], 'block')}, "
+              f"{format_size(one['bytes_written'])} written in {format_time(one['seconds_writing'])}, "
+              f"{format_time(one['seconds_waiting'])} waited, {counted(one['failures'], 'failure')}")
     for one in traces:
         path = pathlib.Path(directory) / one["file"]
         print(f"trace: {one['file']}: {format_size(one['bytes'])}; for a picture: tailrace plot {path}")

@@ -1,34 +1,51 @@
 """What the files of a directory hold together: each series' variables, and its first and last time.
 
-Looks at the first and the last iteration of a series alone: a series may have a million files. Reads openPMD files
-of any writer; prints nothing.
+Looks at a few iterations of a series, evenly spread: a series may have a million files. Reads openPMD files of any
+writer; prints nothing.
 """
 
 from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tailrace import plain_files, striped
 from tailrace._scales import is_scale
 
 MOST_SERIES = 200  # whose files are opened; series of more clients are alike
+MOST_ITERATIONS = 12  # of a series
 _WHOSE = re.compile(r"_[cn]\d+$")
 
 
 def describe(files: Mapping[str, Mapping[int, pathlib.Path]], series: Sequence[dict[str, Any]]) -> None:
     """Adds to each series `first` and `last` (of its iterations, with their time in seconds, if it is known) and
-    `variables`: name, type, shape, and unit, of the last iteration that has them."""
+    `variables`: name, type, shape (none if it is not always the same), and unit, of the last iteration that has
+    them."""
     for one in series[:MOST_SERIES]:
-        iterations = sorted(one["iterations"])
         known: dict[str, Any] = {}
-        for end, number in (("first", iterations[0]), ("last", iterations[-1])):
-            found = _of(files[one["name"]][number], number)
-            known.update({variable["name"]: variable for variable in found.pop("variables", [])})
-            one[end] = found
+        looked_at = [_of(files[one["name"]][number], number)
+                     for number in evenly_spread(sorted(one["iterations"]), MOST_ITERATIONS)]
+        for found in looked_at:
+            _add(known, found.pop("variables", []))
+        one["first"], one["last"] = looked_at[0], looked_at[-1]
         one["variables"] = list(known.values())
+
+
+def _add(known: dict[str, Any], variables: Iterable[dict[str, Any]]) -> None:
+    for variable in variables:
+        before = known.get(variable["name"], variable)
+        known[variable["name"]] = variable | {
+            "shape": variable["shape"] if before["shape"] == variable["shape"] else None}
+
+
+def evenly_spread(numbers: Sequence[int], most: int) -> list[int]:
+    """Returns all numbers, or `most` of them, the first and the last among them."""
+    if len(numbers) <= most:
+        return list(numbers)
+    step = (len(numbers) - 1) / (most - 1)
+    return [numbers[round(at * step)] for at in range(most)]
 
 
 def describe_plain(files: Mapping[int, pathlib.Path], series: dict[str, Any]) -> None:
@@ -36,14 +53,17 @@ def describe_plain(files: Mapping[int, pathlib.Path], series: dict[str, Any]) ->
     import h5py  # here, since it imports slowly and other commands do not need it
 
     known: dict[str, Any] = {}
-    for end, number in (("first", min(files)), ("last", max(files))):
-        series[end] = {"iteration": number, "time": None}
+    looked_at = []
+    for number in evenly_spread(sorted(files), MOST_ITERATIONS):
+        found: dict[str, Any] = {"iteration": number, "time": None}
+        looked_at.append(found)
         try:
             with striped.readable(files[number]) as source, h5py.File(source, "r") as opened:
-                series[end]["time"] = float(opened.attrs["time"] * opened.attrs["timeUnitSI"])
-                known.update({name: _variable(name, part) for name, part in plain_files.datasets(opened)})
+                found["time"] = float(opened.attrs["time"] * opened.attrs["timeUnitSI"])
+                _add(known, [_variable(name, part) for name, part in plain_files.datasets(opened)])
         except (OSError, RuntimeError, KeyError, striped.Malformed):
             continue  # `tailrace inspect FILE` says why
+    series["first"], series["last"] = looked_at[0], looked_at[-1]
     series["variables"] = list(known.values())
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from tailrace import own_file, plain_files, series_files, striped
+from tailrace.quantity import counted
 
 from . import boxes, join_records, join_stripes, output
 from .join_arrays import Unfit, Variable, source_of
@@ -88,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in complaints:
         output.complain(line)
     count = len({file for files in series.values() for file in files})
-    print(f"{arguments.directory}: {joined} iterations joined of {count} files")
+    print(f"{arguments.directory}: {counted(joined, 'iteration')} joined of {counted(count, 'file')}")
     return 1 if complaints else 0
 
 

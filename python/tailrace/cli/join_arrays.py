@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from tailrace._scales import own_attributes
+
 from . import boxes
 from .boxes import Box
 
@@ -48,7 +50,7 @@ class Source:
 
 def source_of(dataset: Any, path: pathlib.Path, client: int | None) -> Source:
     """Reads an open dataset; `client` is None if clients share it. Raises Unfit."""
-    attributes = dict(dataset.attrs)
+    attributes = own_attributes(dataset)
     title = _title(path, dataset.name)
     if client is None:
         whole, offset = dataset.shape, (0,) * dataset.ndim

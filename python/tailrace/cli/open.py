@@ -17,8 +17,9 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "open", help="write files by which ParaView, VisIt and openPMD's readers open a series",
         description="Writes NAME.xmf (XDMF, for ParaView and VisIt: meshes of two and three dimensions, and "
-                    "particles) or NAME.pmd (for openPMD's readers in them) into the directory of a series. Without "
-                    "options, writes both. They refer to the files, and contain no data.")
+                    "particles) or NAME.pmd (for openPMD's readers in them; one for each file of several iterations) "
+                    "into the directory of a series. Without options, writes both. They refer to the files, and "
+                    "contain no data.")
     parser.add_argument("path", metavar="DIR", type=pathlib.Path,
                         help="the output directory, or a file of the series")
     parser.add_argument("--name", help="the series, if there are several")
@@ -39,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
             for line in left_out:
                 print(f"  without {line}")
         if arguments.pmd or both:
-            print(xdmf.write_pmd(series, directory))
+            for path in xdmf.write_pmd(series, directory):
+                print(path)
     except (series_of.NoSeries, OSError) as error:
         output.complain(str(error))
         return 1

@@ -263,6 +263,10 @@ def _measure(arguments: argparse.Namespace) -> Any:
         raise Unmeasured(f"--measure: this installation has no test-bed to measure with ({error})") from None
     options = {} if arguments.samples is None else {"count": arguments.samples}
     directories = [pathlib.Path(directory) for directory in arguments.measure]
+    for directory in directories:
+        if not directory.exists():  # it would lie on the storage of its parent, which may be another one
+            raise Unmeasured(f"--measure: {directory}: found no such directory, expected one on the storage that is "
+                             "to be measured")
     try:
         found = program.find(pathlib.Path(arguments.pattern) if arguments.pattern else None)
         measured = measure.measure(directories, arguments.bytes, program=found, progress=_progress, **options)

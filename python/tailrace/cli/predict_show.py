@@ -123,8 +123,8 @@ def _waits(task: Task) -> tuple[shield.Waits, tuple[list[shield.Variable], shiel
 def _print_whole(task: Task, s: Setting) -> None:
     advice = models.advise(s, task.places)
     output.print_table(("input", "value", "from"), [(one.name, one.value, one.source) for one in task.inputs])
-    print(f"\n{s.n} iterations, C/W {s.c / s.w:.3g}, {_counted(s.devices, 'device')}; the limit is "
-          f"{quantity.format_time(advice.limit)}.\n")
+    print(f"\n{quantity.counted(s.n, 'iteration')}, C/W {s.c / s.w:.3g}, {quantity.counted(s.devices, 'device')}; "
+          f"the limit is {quantity.format_time(advice.limit)}.\n")
     titles = ("place", "verb", "total", *(["from … to"] if task.spread else []), "saved", "× limit",
               "waiting for output", "overlap OO")
     output.print_table(titles, _prediction_rows(advice, models.intervals(task.spread)))
@@ -184,8 +184,8 @@ def _print_shield(task: Task) -> None:
                        [(one.name, time(one.pst), time(one.write), time(one.write - one.pst), time(wait))
                         for one, wait in zip(task.variables, waits.each)])
     flush = f", {time(waits.flush)} of it at the end" if waits.flush > 0 else ""
-    print(f"\nOver {_counted(task.iterations, 'output')} the program waits {time(waits.total)}{flush}, instead of "
-          f"{time(waits.writing)} synchronously: {_percent(waits.overlap)} of output overlap.")
+    print(f"\nOver {quantity.counted(task.iterations, 'output')} the program waits {time(waits.total)}{flush}, "
+          f"instead of {time(waits.writing)} synchronously: {_percent(waits.overlap)} of output overlap.")
     if collated := _collated(task):
         print(f"With OpenFOAM's collated format and its thread it would wait {time(collated['wait_seconds'])}: "
               f"{_percent(collated['overlap'])}.")
@@ -193,10 +193,6 @@ def _print_shield(task: Task) -> None:
         names = ", ".join(one.name for one in ordered[0])
         print(f"Handed over in the order in which they are needed again ({names}), it would wait "
               f"{time(ordered[1].total)}.")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _percent(share: float) -> str:

@@ -8,6 +8,7 @@ import pathlib
 from typing import Any
 
 import tailrace
+from tailrace.quantity import counted
 
 from . import core_server, output, recover_openfoam
 
@@ -61,7 +62,8 @@ def _in_shared_memory(directory: str, apply: bool) -> list[tailrace.Leftover]:
         failure = core_server.drain(job) if apply else ""
         found.append(tailrace.Leftover(
             file=job["job"], kind=SHARED_MEMORY, done=apply and not failure, status="failed" if failure else "ok",
-            message=failure or f"{pending} verbs of {len(job['clients'])} clients, {job['shared_bytes']} bytes"))
+            message=failure or f"{counted(pending, 'verb')} of {counted(len(job['clients']), 'client')}, "
+                               f"{counted(job['shared_bytes'], 'byte')}"))
     return found
 
 

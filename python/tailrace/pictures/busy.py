@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from tailrace import iterations
+from tailrace import iterations, quantity
 from tailrace.files import File
 from tailrace.iterations import Iteration
 
@@ -75,8 +75,8 @@ def alt(run: Run) -> str:
     """Describes the picture in text, for readers who cannot see it."""
     waited = sum(one.waited for one in run.iterations)
     skipped = sum(one.chunks_skipped > 0 for one in run.iterations)
-    return (f"Over {len(run.iterations)} iterations {_sentence(run)}. The program waited {waited:.3g} s for memory; "
-            f"in {skipped} of them chunks were stored uncompressed for lack of time.")
+    return (f"Over {quantity.counted(len(run.iterations), 'iteration')} {_sentence(run)}. The program waited "
+            f"{waited:.3g} s for memory; in {skipped} of them chunks were stored uncompressed for lack of time.")
 
 
 def _sentence(run: Run) -> str:

@@ -64,8 +64,9 @@ def _panel(axes: Axes, one: File) -> None:
 
 
 def _sentence(one: File) -> str:
-    return (f"{one.before.count} requests of {quantity.format_size(one.before.mean)} became {one.after.count} "
-            f"accesses of {quantity.format_size(one.after.mean)}")
+    requests = quantity.counted(one.before.count, "request")
+    return (f"{requests} of {quantity.format_size(one.before.mean)} became {one.after.count} "
+            f"access{'' if one.after.count == 1 else 'es'} of {quantity.format_size(one.after.mean)}")
 
 
 def _spared(one: File) -> str:

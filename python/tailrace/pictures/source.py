@@ -22,7 +22,8 @@ EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-pe
             f"of processes (CSV or JSON with {write_times.EXPECTED})")
 # Our other documents that may be given by mistake, and their descriptions.
 _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_measure": "one measurement",
-           "pattern_calibrate": "one measurement"}
+           "pattern_calibrate": "one measurement",
+           "timeline": "what the tsunami of `tailrace demo` says of one run (its trace is in the folder tailrace)"}
 
 
 @dataclass(frozen=True)

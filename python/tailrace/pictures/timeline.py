@@ -69,14 +69,15 @@ def alt(trace: Trace) -> str:
     late = [shield for shield in known if shield.excess > 0]
     waits = sum(end - begin for begin, end in joined((span.begin, span.end) for span in trace.of("wait")))
     handing = sum(end - begin for begin, end in joined((span.begin, span.end) for span in trace.of("handover")))
-    said = (f"Timeline of {len(trace.starts())} iterations, {quantity.format_time(trace.end)}, with "
-            f"{', '.join(trace.variables())}: the program spends {quantity.format_time(handing)} handing over and "
-            f"{quantity.format_time(waits)} waiting")
+    said = (f"Timeline of {quantity.counted(len(trace.starts()), 'iteration')}, "
+            f"{quantity.format_time(trace.end)}, with {', '.join(trace.variables())}: the program spends "
+            f"{quantity.format_time(handing)} handing over and {quantity.format_time(waits)} waiting")
     if not trace.blocks:
         return said + "; when blocks were written is not in the trace, only in that of the library."
     if not known:
         return said + "; the memory of its blocks was free at once."
-    return (said + f"; {len(late)} of {len(known)} blocks were written later than their memory was needed again"
+    return (said + f"; {len(late)} of {quantity.counted(len(known), 'block')} were written later than their memory "
+            "was needed again"
             + (f", at most by {quantity.format_time(max(shield.excess for shield in late))}." if late else "."))
 
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -132,10 +133,10 @@ Result<ProcessHandle> spawn(const SpawnOptions& options) {
 
 uint64_t process_begin(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
-  std::string line;
-  if (!std::getline(file, line)) return 0;
-  // The name, in parentheses, may contain anything.
-  std::istringstream rest(line.substr(std::min(line.rfind(')'), line.size() - 1) + 1));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t end_of_name = text.rfind(')');  // the name may contain anything, also parentheses and newlines
+  if (end_of_name == std::string::npos) return 0;
+  std::istringstream rest(text.substr(end_of_name + 1));
   std::string field;
   rest >> field;
   if (field == "Z" || field == "X") return 0;

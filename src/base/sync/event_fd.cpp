@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <system_error>
 
 #include "base/assert.hpp"
 
@@ -27,7 +28,9 @@ bool is_raised_within(int fd, std::optional<Nanoseconds> limit, int other) {
 
 }  // namespace
 
-EventFd::EventFd() : fd_(eventfd(0, EFD_CLOEXEC)) { TAILRACE_REQUIRE(fd_ >= 0); }
+EventFd::EventFd() : fd_(eventfd(0, EFD_CLOEXEC)) {
+  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
 
 EventFd::~EventFd() { ::close(fd_); }
 

@@ -12,7 +12,7 @@ namespace tailrace::impl {
 
 class EventFd {
  public:
-  // Uses one file descriptor; aborts if the process has none left.
+  // Uses one file descriptor. Throws std::system_error if the process has none left.
   EventFd();
   ~EventFd();
   EventFd(const EventFd&) = delete;

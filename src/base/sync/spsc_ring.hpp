@@ -76,6 +76,9 @@ class SpscRing {
     return true;
   }
 
+  // Returns how many elements have been taken, modulo 2^32. Only the consumer.
+  uint32_t taken() const { return counters_->popped.load(std::memory_order_relaxed); }
+
   // Takes the element, after front() returned true. Only the consumer.
   void drop() {
     const uint32_t popped = counters_->popped.load(std::memory_order_relaxed);

@@ -174,8 +174,9 @@ bool YamlValue::flag() const {
 uint64_t YamlValue::size(uint64_t least, uint64_t most) const {
   const std::optional<uint64_t> bytes = is_scalar() ? size_of_text(node_->text) : std::nullopt;
   if (bytes && *bytes >= least && *bytes <= most) return *bytes;
+  const bool tells_most = most != kMostSize || (bytes && *bytes > most);
   wrong(fmt::format("a size such as '1 GiB', '256 MiB' or a number of bytes, at least {}{}", size_text(least),
-                    most == kMostSize ? "" : fmt::format(", at most {}", size_text(most))),
+                    tells_most ? fmt::format(", at most {}", size_text(most)) : ""),
         size_hint(node_->text));
   return most;
 }
@@ -185,7 +186,7 @@ uint64_t YamlValue::rate(uint64_t least, std::string_view words) const {
   const bool by_second = text.ends_with("/s");
   if (by_second) text.remove_suffix(2);
   const std::optional<uint64_t> bytes = by_second ? size_of_text(text) : std::nullopt;
-  if (bytes && *bytes >= least) return *bytes;
+  if (bytes && *bytes >= least && *bytes <= kMostSize) return *bytes;
   const bool is_size = !by_second && is_scalar() && size_of_text(node_->text);
   wrong(fmt::format("{}, or a rate such as '800 MiB/s', at least {}/s", words, size_text(least)),
         is_size ? fmt::format("did you mean '{}/s'?", node_->text) : "");
@@ -248,8 +249,15 @@ std::optional<YamlValue> YamlValue::require(std::string_view key, std::string_vi
   return value;
 }
 
+// Returns a hint for a scalar that was meant as the value of the mapping's main key: `place: core`.
+std::string YamlValue::as_a_map(std::string_view main_key) const {
+  if (!is_scalar() || !node_->has_key) return {};
+  const std::string value = node_->in_quotes ? fmt::format("\"{}\"", node_->text) : node_->text;
+  return fmt::format("write {}: {{{}: {}}}", node_->key, main_key, value);
+}
+
 void YamlValue::only(const std::vector<std::string_view>& known, const std::vector<std::string_view>& later) const {
-  if (!is_map()) return wrong("a mapping with the keys " + one_of(known));
+  if (!is_map()) return wrong("a mapping with the keys " + one_of(known), as_a_map(known.front()));
   for (const YamlNode& entry : node_->children) {
     const auto is_key = [&](std::string_view word) { return word == entry.key; };
     if (report_->full() || std::any_of(known.begin(), known.end(), is_key)) continue;

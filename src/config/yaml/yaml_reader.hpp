@@ -53,7 +53,7 @@ class YamlValue {
   double number(std::string_view expected) const;
   bool flag() const;
   // Reads a size: "1 GiB", "256MiB", 4096.
-  static constexpr uint64_t kMostSize = std::numeric_limits<int64_t>::max();
+  static constexpr uint64_t kMostSize = uint64_t{1} << 60;  // the sum of a few does not overflow
   uint64_t size(uint64_t least, uint64_t most = kMostSize) const;
   // Reads a rate, "800 MiB/s" or "1.5GB/s", in bytes a second. A report also names `words`, which may stand instead.
   uint64_t rate(uint64_t least, std::string_view words) const;
@@ -71,7 +71,8 @@ class YamlValue {
   std::optional<YamlValue> find(std::string_view key) const;
   // Returns the entry of the key, and reports if it is missing.
   std::optional<YamlValue> require(std::string_view key, std::string_view expected) const;
-  // Reports a value that is no map, and any key that is not in `known`. Keys in `later` are reported as not in this
+  // Reports a value that is no map, and any key that is not in `known`; the first of these is the main one, for which
+  // a hint takes a scalar. Keys in `later` are reported as not in this
   // version. A missing key that was probably meant by an unknown one is doubted, and not required any more.
   void only(const std::vector<std::string_view>& known, const std::vector<std::string_view>& later = {}) const;
 
@@ -95,6 +96,7 @@ class YamlValue {
   YamlValue child(const YamlNode& node) const;
   std::string path_of(std::string_view key) const;
   std::string found() const;
+  std::string as_a_map(std::string_view main_key) const;
   YamlPlace key_place() const { return node_->has_key ? node_->key_place : node_->place; }
   // Returns the key's place for a missing value, which has no place of its own.
   YamlPlace place() const { return is_nothing() ? key_place() : node_->place; }

@@ -246,9 +246,11 @@ std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {
     const Result<NameFacts> whole = files_.stat(path);
     const bool is_whole = whole.ok() && whole.value().own;
     bool is_there = is_whole;
-    // This node publishes its part.
-    if (config_.nodes_share_files() &&
-        exists(files_, part_path(path + ".part", static_cast<uint32_t>(config_.place.node)))) {
+    // This node publishes its part. An empty one says that none comes from an earlier run.
+    const auto own = config_.nodes_share_files()
+                         ? files_.stat(part_path(path + ".part", static_cast<uint32_t>(config_.place.node)))
+                         : Result<NameFacts>(Status(TAILRACE_NOT_FOUND, "several nodes do not share it"));
+    if (own.ok() && own.value().size > 0) {
       return FileNames{path, path, config_.storage.paths[device], static_cast<uint32_t>(device)};
     }
     if (!config_.has_file_each()) {  // other iterations may have made the file, and its .part

@@ -51,7 +51,7 @@ bool is_alike(const Layout& a, const Layout& b, bool shared) {
   return a.type == b.type && a.global_shape == b.global_shape &&
          (shared || (a.shape == b.shape && a.offset == b.offset)) && a.axes == b.axes &&
          same_bits(a.spacing, b.spacing) && same_bits(a.origin, b.origin) &&
-         same_bits(a.grid_unit.factor, b.grid_unit.factor);
+         same_bits(a.grid_unit.factor, b.grid_unit.factor) && a.grid_unit.symbol == b.grid_unit.symbol;
 }
 
 bool is_alike(const IterationPlan::Dataset& a, const IterationPlan::Dataset& b) {

@@ -14,6 +14,7 @@
 #include "format/hdf5/reading_driver.hpp"
 #include "format/metadata/commit_record.hpp"
 #include "format/openpmd/handle.hpp"
+#include "model/attribute.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -235,6 +236,25 @@ int take_chunk(const hsize_t* offset, unsigned skipped, haddr_t address, hsize_t
 }
 
 }  // namespace
+
+Result<FileTime> find_time(FileSystem& files, const std::string& path, const std::string& group) {
+  const auto published = open_published(files, path);
+  if (!published.ok()) return published.status();
+  const LibraryLock lock;
+  const Handle file = open_for_reading(path, published.value()->readable);
+  if (!file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
+  FileTime found;
+  for (const auto& [name, value] : {std::pair(kTimeAttribute, &found.time), {"timeUnitSI", &found.unit}}) {
+    const Handle attribute(H5Aopen_by_name(file.id(), group.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+    if (H5Sget_simple_extent_npoints(space.id()) == 1 && H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, value) >= 0)
+      continue;
+    H5Eclear2(H5E_DEFAULT);
+    return Status(TAILRACE_NOT_FOUND,
+                  fmt::format("read: '{}' has no number as attribute {} of {}", path, name, group));
+  }
+  return found;
+}
 
 Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as) {
   const auto published = open_published(files, path);

@@ -30,6 +30,15 @@ struct FileContents {
 // Fails with TAILRACE_IO_ERROR if the file is not one that tailrace has published.
 Result<std::optional<FileContents>> read_contents(FileSystem& files, const std::string& path);
 
+// An iteration's time, in units of `unit` seconds.
+struct FileTime {
+  double time = 0;
+  double unit = 1;
+};
+
+// Returns the time that the group of an iteration has: "/data/7", or "/" in a file of the plain format.
+Result<FileTime> find_time(FileSystem& files, const std::string& path, const std::string& group);
+
 // Returns the place of the raw data of the dataset `as` in /data/<iteration> of `path`. The dataset must have
 // that shape and element size, and be contiguous unless it is empty.
 Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as);

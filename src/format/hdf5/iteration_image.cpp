@@ -186,7 +186,7 @@ class Description {
   bool describe_openpmd(const Provenance& provenance);
   bool describe_root(const Provenance& provenance);
   bool describe_origin(hid_t root, const Provenance& provenance);
-  bool describe_iteration();
+  bool describe_iteration(const std::string& run);
   bool describe_findings();
   void begin_scales();
   bool describe_dataset(const IterationPlan::Dataset& dataset);
@@ -237,7 +237,7 @@ bool Description::describe(const Provenance& provenance, const std::string& path
 // A plain file has the variables' datasets alone; what else is known of the iteration are attributes of its root.
 bool Description::describe_plain() {
   group_ = Handle(H5Gopen2(file_.id(), "/", H5P_DEFAULT), H5Gclose);
-  return group_.valid() && describe_iteration() && describe_findings();
+  return group_.valid() && describe_iteration("") && describe_findings();
 }
 
 bool Description::describe_openpmd(const Provenance& provenance) {
@@ -245,7 +245,9 @@ bool Description::describe_openpmd(const Provenance& provenance) {
   const Handle data = create_group(file_.id(), "data");
   if (!data.valid()) return false;
   group_ = create_group(data.id(), std::to_string(iteration_));
-  if (!group_.valid() || !describe_iteration() || !describe_findings()) return false;
+  // The root of a file of several iterations has the run that wrote to it last.
+  const std::string run = config_.has_file_each() ? "" : provenance.run;
+  if (!group_.valid() || !describe_iteration(run) || !describe_findings()) return false;
   const bool noted = note_address(file_.id(), made_.root) && note_address(data.id(), made_.data) &&
                      note_address(group_.id(), made_.iteration);
   if (!noted) return false;
@@ -302,11 +304,12 @@ bool Description::describe_origin(hid_t root, const Provenance& provenance) {
   return describe_attributes(root, attributes, {});
 }
 
-bool Description::describe_iteration() {
+bool Description::describe_iteration(const std::string& run) {
   const hid_t group = group_.id();
   return put_double(group, kTimeAttribute, plan_.time(iteration_)) &&
          put_double(group, kStepAttribute, plan_.step()) &&
          put_double(group, "timeUnitSI", config_.time.unit.factor) &&
+         (run.empty() || put_text(group, "tailraceRun", run)) &&
          (plan_.events().empty() || put_texts(group, "tailraceSignals", plan_.events())) &&
          (plan_.events_not_listed() == 0 ||
           put_int64(group, "tailraceSignalsNotListed", static_cast<int64_t>(plan_.events_not_listed()))) &&

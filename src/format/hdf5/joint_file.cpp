@@ -40,7 +40,7 @@ Result<std::optional<NodePart>> read_part(FileSystem& files, const std::string& 
   const std::string path = part_path(unfinished, node);
   const auto bytes = read_whole(files, path);
   if (!bytes.ok()) return bytes.status();
-  if (!bytes.value()) return std::optional<NodePart>();
+  if (!bytes.value() || bytes.value()->empty()) return std::optional<NodePart>();  // empty: none will come
   Result<NodePart> part = to_node_part(*bytes.value());
   if (!part.ok() || part.value().node != node) {
     return not_together(unfinished, fmt::format("found '{}', expected the part of node {}", path, node));

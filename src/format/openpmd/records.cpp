@@ -29,7 +29,8 @@ bool put_mesh_record(hid_t object, const Variable& variable, const Layout& layou
   return put_text(object, "geometry", "cartesian") && put_text(object, "dataOrder", "C") &&
          put_texts(object, "axisLabels", layout.axes) && put_doubles(object, "gridSpacing", layout.spacing) &&
          put_doubles(object, "gridGlobalOffset", corner) &&
-         put_double(object, "gridUnitSI", layout.grid_unit.factor) && put_double(object, "timeOffset", 0.0) &&
+         put_double(object, "gridUnitSI", layout.grid_unit.factor) &&
+         put_text(object, "tailraceGridUnit", layout.grid_unit.symbol) && put_double(object, "timeOffset", 0.0) &&
          put_doubles(object, "unitDimension", variable.unit.dimension);
 }
 

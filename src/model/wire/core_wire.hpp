@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "model/wire/descriptor_wire.hpp"
@@ -12,7 +13,7 @@
 namespace tailrace::impl {
 
 inline constexpr uint64_t kCoreMagic = 0x65636172'6c696174;  // "tailrace", little-endian
-inline constexpr uint32_t kCoreVersion = 13;
+inline constexpr uint32_t kCoreVersion = 14;
 inline constexpr uint64_t kMostConfiguration = uint64_t{32} << 20;  // bytes of a client's configuration
 
 // client → server, the first message; with one descriptor: a file that contains the configuration.
@@ -26,6 +27,13 @@ struct Hello {
 };
 static_assert(sizeof(Hello) == 32);
 static_assert(std::is_trivially_copyable_v<Hello>);
+
+// The last iteration that earlier runs published.
+struct LastIteration {
+  int64_t number = -1;                                     // -1: there is none
+  double time = std::numeric_limits<double>::quiet_NaN();  // in time.unit; NaN: its file does not say
+};
+static_assert(sizeof(LastIteration) == 16);
 
 // server → client. If it accepts the client, two descriptors follow: the segment, and the event counter that wakes
 // the server.
@@ -41,12 +49,12 @@ struct Welcome {
   uint64_t pool = 0;           // bytes
   char description[256] = {};  // of the server; UTF-8, ended by NUL
   FailureRecord refusal;       // why the client is refused; its code is TAILRACE_OK if it is accepted
-  // The last iteration that earlier runs published, in files that perhaps only the server sees; -1: none.
-  // `last_unknown` says why it is not known; its code is TAILRACE_OK if it is.
-  int64_t last_iteration = -1;
+  // In files that perhaps only the server sees. `last_unknown` says why it is not known; its code is TAILRACE_OK if
+  // it is.
+  LastIteration last;
   FailureRecord last_unknown;
 };
-static_assert(sizeof(Welcome) == 2352);
+static_assert(sizeof(Welcome) == 2360);
 static_assert(offsetof(Welcome, pool) == 32);
 static_assert(std::is_trivially_copyable_v<Welcome>);
 
@@ -75,7 +83,8 @@ struct LedgerRecord {
     gone = 5,         // a client has left; others still write the same files
     journaled = 6,    // the journal of dropped iterations has grown
     unpublished = 7,  // an iteration ended without a file: a file of its name is from an earlier run
-    absent = 8        // clients that have not come yet are no longer waited for, nor admitted
+    absent = 8,       // clients that have not come yet are no longer waited for, nor admitted
+    given_up = 9      // the last line: the server went on, but could not record what it did (failure: why)
   };
   Kind kind = Kind::accepted;
   int32_t client = 0;  // accepted, placed: the client; else the group of files, see FileGroup

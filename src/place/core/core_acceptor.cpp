@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 #include "model/wire/core_wire.hpp"
@@ -18,8 +19,10 @@ namespace {
 constexpr Nanoseconds kAnswerIn = Nanoseconds{100'000'000};  // for messages, which fit into an empty socket
 
 constexpr Nanoseconds kGreetingIn = std::chrono::seconds(5);  // from a new connection; clients greet at once
-constexpr size_t kMostStrangers = 256;                        // ungreeted connections; beyond it, the oldest goes
-constexpr size_t kMostWaiting = 64;                           // clients whose number is still in use
+constexpr size_t kMostStrangers = 256;                        // ungreeted connections
+constexpr Nanoseconds kSilence = std::chrono::seconds(1);  // beyond them, the oldest goes if it is silent for so long
+constexpr Nanoseconds kNoDescriptors = Nanoseconds{100'000'000};  // pause after a lack of descriptors
+constexpr size_t kMostWaiting = 64;                               // clients whose number is still in use
 
 // The source of an event; its number completes the tag.
 enum class About : uint32_t { listener, doorbell, watched, stranger, socket, process, bell };
@@ -70,14 +73,16 @@ CoreAcceptor::CoreAcceptor(const PrivateDirectory& directory, UnixListener& list
     const Status status = epoll_.add(fd, tag(about, 0), trigger);
     TAILRACE_REQUIRE(status.ok());
   };
-  add(listener_.fd(), About::listener, EpollSet::Trigger::level);
+  listen();
   add(doorbell_.fd(), About::doorbell, EpollSet::Trigger::edge);
 }
 
 CoreAcceptor::~CoreAcceptor() = default;
 
 Status CoreAcceptor::adopt(int number, std::unique_ptr<Segment> segment, std::optional<ProcessHandle> process) {
-  std::unique_ptr<Client> client = make_client(number, std::move(segment));
+  auto made = make_client(number, std::move(segment));
+  if (!made.ok()) return made.status();
+  std::unique_ptr<Client> client = std::move(made).value();
   if (process && !host_.gone(number)) {
     client->process = std::move(process);
     Status status = watch(*client, client->process->fd(), tag(About::process, number), EpollSet::Trigger::edge);
@@ -87,8 +92,14 @@ Status CoreAcceptor::adopt(int number, std::unique_ptr<Segment> segment, std::op
   return {};
 }
 
-std::unique_ptr<CoreAcceptor::Client> CoreAcceptor::make_client(int number, std::unique_ptr<Segment> segment) {
-  auto client = std::make_unique<Client>();
+Result<std::unique_ptr<CoreAcceptor::Client>> CoreAcceptor::make_client(int number,
+                                                                        std::unique_ptr<Segment> segment) {
+  std::unique_ptr<Client> client;
+  try {
+    client = std::make_unique<Client>();
+  } catch (const std::system_error& error) {
+    return Status::of_errno("make", "a client's bell", error.code().value());
+  }
   client->number = number;
   client->segment = std::move(segment);
   client->log = log_.part();
@@ -97,7 +108,20 @@ std::unique_ptr<CoreAcceptor::Client> CoreAcceptor::make_client(int number, std:
 
 Status CoreAcceptor::watch(int fd) { return epoll_.add(fd, tag(About::watched, 0), EpollSet::Trigger::level); }
 
+void CoreAcceptor::listen() {
+  const Status status = epoll_.add(listener_.fd(), tag(About::listener, 0), EpollSet::Trigger::level);
+  TAILRACE_REQUIRE(status.ok());
+  paused_.reset();
+}
+
+// While nothing can be accepted, connections wait in the listener, which must not wake the server for them.
+void CoreAcceptor::pause_listening(Nanoseconds at_most) {
+  if (!paused_) epoll_.remove(listener_.fd());
+  paused_ = Deadline(at_most);
+}
+
 void CoreAcceptor::begin_round() {
+  if (paused_ && paused_->left() == Nanoseconds::zero()) listen();
   if (std::exchange(number_is_free_, false)) answer_waiting();
   drop_silent_strangers();
   for (const auto& [number, client] : clients_) client->segment->follow();
@@ -105,10 +129,9 @@ void CoreAcceptor::begin_round() {
 
 void CoreAcceptor::wait(std::optional<Nanoseconds> limit) {
   limit = doorbell_.bounded(limit);
-  if (!strangers_.empty()) {
-    const Nanoseconds left = strangers_.front().until.left();
-    limit = std::min(limit.value_or(left), left);
-  }
+  const auto at_most = [&limit](Nanoseconds left) { limit = std::min(limit.value_or(left), left); };
+  if (!strangers_.empty()) at_most(strangers_.front().until.left());
+  if (paused_) at_most(paused_->left());
   for (const uint64_t event : epoll_.wait(limit)) look_at(event);
 }
 
@@ -139,7 +162,9 @@ void CoreAcceptor::look_at(uint64_t event) {
       UnixSocket socket = std::move(found->socket);
       strangers_.erase(found);
       epoll_.remove(socket.fd());
-      return greet(std::move(socket));
+      greet(std::move(socket));
+      if (paused_) listen();
+      return;
     }
     case About::socket: {
       const auto found = clients_.find(number);
@@ -157,11 +182,22 @@ void CoreAcceptor::look_at(uint64_t event) {
   }
 }
 
+// The server greets those that are here before it accepts more.
 void CoreAcceptor::meet() {
   for (;;) {
+    if (strangers_.size() >= kMostStrangers) {
+      const Nanoseconds silent_in = strangers_.front().until.left() - (kGreetingIn - kSilence);
+      if (silent_in > Nanoseconds::zero()) return pause_listening(silent_in);
+      if (!is_silent(strangers_.front())) return pause_listening(kSilence);
+      drop_oldest_stranger();
+    }
     Result<std::optional<UnixSocket>> socket = listener_.accept();
     const int error = socket.ok() ? 0 : socket.status().fault().system_errno;
-    if ((error == EMFILE || error == ENFILE) && drop_oldest_stranger()) continue;
+    if (error == EMFILE || error == ENFILE) {
+      if (!strangers_.empty() && is_silent(strangers_.front()) && drop_oldest_stranger()) continue;
+      log_.warning("a connection cannot be accepted: {}", socket.status().fault().message);
+      return pause_listening(kNoDescriptors);
+    }
     if (!socket.ok()) return log_.warning("a connection cannot be accepted: {}", socket.status().fault().message);
     if (!socket.value()) return;
     UnixSocket& stranger = *socket.value();
@@ -169,11 +205,14 @@ void CoreAcceptor::meet() {
       log_.warning("a connection is refused: {}", status.fault().message);
       continue;
     }
-    if (strangers_.size() == kMostStrangers) drop_oldest_stranger();
     const Status watched = epoll_.add(stranger.fd(), tag(About::stranger, stranger.fd()), EpollSet::Trigger::level);
     if (!watched.ok()) return log_.warning("a connection cannot be watched: {}", watched.fault().message);
     strangers_.push_back({std::move(stranger), kGreetingIn});
   }
+}
+
+bool CoreAcceptor::is_silent(const Stranger& stranger) const {
+  return wait_for_events(stranger.socket.fd(), POLLIN, Nanoseconds::zero()) == 0;
 }
 
 // Drops the oldest connection without a greeting; an honest client connects again. Returns false if there is none.
@@ -287,16 +326,19 @@ Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t proc
                   fmt::format("client {} is open already, or still being written (process {})", hello.client,
                               client.process ? client.process->pid() : 0));
   }
-  if (hello.again != 0) {
-    return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server does not know client {}", hello.client));
-  }
+  if (hello.again != 0) return host_.unknown(hello.client);
   const Result<Needs> needs = host_.admit(hello.client, process, configuration);
   if (!needs.ok()) return needs.status();
   const std::string& name = fresh_segment_;
   Result<std::unique_ptr<Segment>> segment =
       Segment::create(directory_, name, needs.value().sizes, needs.value().pool, needs.value().ahead);
   if (!segment.ok()) return segment.status();
-  std::unique_ptr<Client> client = make_client(hello.client, std::move(segment).value());
+  auto made = make_client(hello.client, std::move(segment).value());
+  if (!made.ok()) {
+    (void)directory_.remove_file(name);
+    return made.status();
+  }
+  std::unique_ptr<Client> client = std::move(made).value();
   if (Status status = host_.serve(hello.client, *client->segment); !status.ok()) {
     (void)directory_.remove_file(name);
     return status;
@@ -315,9 +357,9 @@ Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket, bool again
   welcome.blocks = sizes.blocks;
   welcome.pool = client.segment->pool().size();
   std::snprintf(welcome.description, sizeof welcome.description, "%s", host_.description().c_str());
-  Result<std::optional<int64_t>> last = std::optional<int64_t>();
+  Result<LastIteration> last = LastIteration();
   if (!again) last = host_.last_iteration(client.number);
-  if (last.ok()) welcome.last_iteration = last.value().value_or(-1);
+  if (last.ok()) welcome.last = last.value();
   if (!last.ok()) welcome.last_unknown = to_record(0, last.status());
   const int descriptors[] = {client.segment->fd(), client.bell.fd()};
   return socket.send(bytes_of(welcome), descriptors, kAnswerIn);

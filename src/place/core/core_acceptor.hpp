@@ -59,7 +59,9 @@ class CoreAcceptor final : public Acceptor {
     // the next server. Fails if it may not come at all.
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
     // Returns the last iteration that earlier runs of the client published.
-    virtual Result<std::optional<int64_t>> last_iteration(int client) = 0;
+    virtual Result<LastIteration> last_iteration(int client) = 0;
+    // Returns the error of a client that comes back from an earlier server, and that this one does not serve.
+    virtual Status unknown(int client) const = 0;
     // Returns the server's description, which its clients report.
     virtual std::string description() const = 0;
   };
@@ -95,16 +97,25 @@ class CoreAcceptor final : public Acceptor {
     std::vector<int> watched;              // its descriptors in the epoll set
   };
 
+  // A connection without a greeting.
+  struct Stranger {
+    UnixSocket socket;
+    Deadline until;
+  };
+
   void look_at(uint64_t tag);
+  void listen();
+  void pause_listening(Nanoseconds at_most);
   void meet();
   bool drop_oldest_stranger();
+  bool is_silent(const Stranger& stranger) const;
   void drop_silent_strangers();
   void greet(UnixSocket socket);
   void answer(UnixSocket socket, const Hello& hello, std::string configuration);
   void answer_waiting();
   void refuse(UnixSocket& socket, const Hello& hello, const Status& status);
   Status welcome(UnixSocket& socket, const Hello& hello, std::string configuration);
-  std::unique_ptr<Client> make_client(int number, std::unique_ptr<Segment> segment);
+  Result<std::unique_ptr<Client>> make_client(int number, std::unique_ptr<Segment> segment);
   Result<Client*> enter(const Hello& hello, pid_t process, const std::string& configuration);
   Status give_channel(Client& client, UnixSocket& socket, bool again);
   Status watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger);
@@ -122,10 +133,6 @@ class CoreAcceptor final : public Acceptor {
   const std::string fresh_segment_;
   std::map<int, std::unique_ptr<Client>> clients_;
   // Connections without a greeting, the oldest first.
-  struct Stranger {
-    UnixSocket socket;
-    Deadline until;
-  };
   std::deque<Stranger> strangers_;
   // Clients that have greeted, and wait until an earlier client with their number is finished.
   struct Waiting {
@@ -134,6 +141,8 @@ class CoreAcceptor final : public Acceptor {
     std::string configuration;
   };
   std::vector<Waiting> waiting_;
+  // No connection is accepted until then, or until one of the strangers has gone; none: the listener is watched.
+  std::optional<Deadline> paused_;
   bool next_run_waits_ = false;
   bool number_is_free_ = false;  // some client's number has become free, perhaps one that a client waits for
 };

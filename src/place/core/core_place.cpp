@@ -46,9 +46,9 @@ Result<FileDescriptor> file_of(const std::string& text) {
   return file;
 }
 
-Result<std::optional<int64_t>> last_iteration_in(const Welcome& welcome) {
+Result<LastIteration> last_iteration_in(const Welcome& welcome) {
   if (welcome.last_unknown.code != TAILRACE_OK) return to_status(welcome.last_unknown);
-  return welcome.last_iteration < 0 ? std::optional<int64_t>() : welcome.last_iteration;
+  return welcome.last;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "base/os/file_descriptor.hpp"
 #include "base/os/process.hpp"
 #include "base/os/unix_socket.hpp"
+#include "model/wire/core_wire.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/segment.hpp"
 #include "place/core/stand_in.hpp"
@@ -53,7 +54,7 @@ class CorePlace final : public Place {
   void stop() override;
   const std::string& description() const override { return description_; }
   // Returns the last iteration that earlier runs had published when the client came.
-  const Result<std::optional<int64_t>>& last_iteration() const { return last_iteration_; }
+  const Result<LastIteration>& last_iteration() const { return last_iteration_; }
 
  private:
   CorePlace(Options options, RuntimeDirectory job, Log& log)
@@ -67,7 +68,7 @@ class CorePlace final : public Place {
     uint64_t pool = 0;
     ProcessHandle process;
     std::string description;
-    Result<std::optional<int64_t>> last_iteration;
+    Result<LastIteration> last_iteration;
   };
 
   Result<Met> meet_server(bool again);
@@ -91,7 +92,7 @@ class CorePlace final : public Place {
   Status lost_;                           // the reason why there is no server any more
   uint32_t losses_ = 0;
   std::string description_;
-  Result<std::optional<int64_t>> last_iteration_ = std::optional<int64_t>();
+  Result<LastIteration> last_iteration_ = LastIteration();
 };
 
 }  // namespace tailrace::impl

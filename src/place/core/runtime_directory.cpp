@@ -24,6 +24,7 @@ constexpr std::string_view kClientBegin = "client_";
 constexpr std::string_view kSegmentEnd = ".segment";
 constexpr std::string_view kNoteEnd = ".json";
 constexpr std::string_view kServerBegin = "server_";
+constexpr std::string_view kLockEnd = ".lock";
 constexpr std::string_view kLogEnd = ".log";
 
 // FNV-1a, 64 bits. All processes that share a directory compute it, so it must not change between versions.
@@ -61,6 +62,17 @@ std::vector<int> clients_with(const std::vector<std::string>& names, std::string
   }
   std::sort(clients.begin(), clients.end());
   return clients;
+}
+
+// Removes the lock of a server that was killed. Returns false if it is no such lock, or if somebody holds it. A
+// server that takes the lock meanwhile sees that its name is gone, and makes it again.
+bool remove_lock_of_the_dead(const PrivateDirectory& directory, const std::string& name) {
+  if (!name.starts_with(kServerBegin) || !name.ends_with(kLockEnd)) return false;
+  Result<FileMutex> mutex = FileMutex::open_existing(directory, name);
+  if (!mutex.ok()) return false;
+  const Result<FileMutex::Held> held = mutex.value().lock(Nanoseconds::zero());
+  if (held.ok()) mutex.value().remove();
+  return held.ok();
 }
 
 // Removes a log that is empty. Returns false for any other file.
@@ -171,7 +183,8 @@ Result<bool> RuntimeDirectory::remove_if_unused() {
   const Result<std::vector<std::string>> names = directory_.names();
   if (!names.ok()) return names.status();
   for (const std::string& name : names.value()) {
-    if (name != election_lock() && !remove_empty_log(directory_, name)) return false;
+    if (name == election_lock() || remove_lock_of_the_dead(directory_, name)) continue;
+    if (!remove_empty_log(directory_, name)) return false;
   }
   election.value().remove();
   return root_.remove_directory(job_);

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/memory/allocate_file.hpp"
 #include "base/memory/available_memory.hpp"
 #include "base/memory/touch.hpp"
 #include "place/core/shared_room.hpp"
@@ -49,8 +50,7 @@ bool is_in_use(int error) { return error == EAGAIN || error == EBUSY; }
 // Returns errno, or 0.
 int take_pages(int fd, std::byte* begin, uint64_t offset, uint64_t bytes) {
   if (!touch_reports_errors()) {
-    const int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-    if (error != 0) return error;
+    if (const int error = allocate_file(fd, offset, bytes); error != 0) return error;
   }
   const int error = touch(begin, bytes);
   return error == EFAULT ? ENOSPC : error;  // EFAULT stands for the signal that a write would have ended in
@@ -110,10 +110,7 @@ Result<std::unique_ptr<Segment>> Segment::make(const PrivateDirectory& directory
   if (Status room = check_room(directory, bytes); !room.ok()) return room;
   if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) return no_room(directory, bytes, errno);
   // The pages of the channel's parts, which are in use from here on.
-  const auto parts = static_cast<off_t>(bytes - pool);
-  if (const int error = posix_fallocate(fd, static_cast<off_t>(pool), parts); error != 0) {
-    return no_room(directory, bytes, error);
-  }
+  if (const int error = allocate_file(fd, pool, bytes - pool); error != 0) return no_room(directory, bytes, error);
   const Result<std::byte*> mapping = map_shared(fd, bytes);
   if (!mapping.ok()) return mapping.status();
   std::unique_ptr<Segment> segment(new Segment(std::move(file).value(), mapping.value(), sizes, pool));

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 #include "base/memory/range_allocator.hpp"
@@ -24,7 +25,7 @@ void yield_to_computation() {
 std::unique_ptr<std::byte, void (*)(void*)> allocate_parts(const ChannelMemory& memory) {
   std::unique_ptr<std::byte, void (*)(void*)> parts(
       static_cast<std::byte*>(std::aligned_alloc(RangeAllocator::kPage, memory.bytes())), std::free);
-  TAILRACE_REQUIRE(parts != nullptr);
+  if (parts == nullptr) throw std::bad_alloc();
   memory.construct(parts.get());
   return parts;
 }

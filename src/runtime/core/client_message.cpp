@@ -27,6 +27,8 @@ Result<std::string> encode_client(const ConfigInput& input) {
   std::error_code error;
   const fs::path directory = fs::current_path(error);
   if (error) return Status::of_errno("look for", "the current directory", error.value());
+  const Result<FileRights> rights = FileRights::own();
+  if (!rights.ok()) return rights.status();
   Json parameters = Json::object();
   for (const auto& [name, value] : input.parameters) {
     parameters[name] = value.is_real() ? Json(value.real()) : Json(value.whole());
@@ -35,6 +37,8 @@ Result<std::string> encode_client(const ConfigInput& input) {
                   {"file", input.file},
                   {"text", std::move(text).value()},
                   {"directory", directory.string()},
+                  {"umask", rights.value().umask},
+                  {"file_size_limit", rights.value().size_limit},
                   {"parameters", std::move(parameters)}};
   if (input.path_override) message["path"] = *input.path_override;
   if (input.files_override) message["files"] = *input.files_override;
@@ -52,6 +56,7 @@ Result<ClientMessage> decode_client(const std::string& text) {
     message.input.file = json.at("file").get<std::string>();
     message.input.text = json.at("text").get<std::string>();
     message.directory = json.at("directory").get<std::string>();
+    message.rights = {json.at("umask").get<mode_t>() & 0777, json.at("file_size_limit").get<uint64_t>()};
     for (const auto& [name, value] : json.at("parameters").items()) {
       const bool real = value.is_number_float();
       message.input.parameters.emplace_back(name, real ? Number(value.get<double>()) : Number(value.get<int64_t>()));

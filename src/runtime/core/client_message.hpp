@@ -5,12 +5,14 @@
 
 #include "base/status.hpp"
 #include "config/config_yaml.hpp"
+#include "runtime/core/file_rights.hpp"
 
 namespace tailrace::impl {
 
 struct ClientMessage {
   ConfigInput input;      // with `text` set
   std::string directory;  // absolute
+  FileRights rights;      // of the client's process, when it opened
 };
 
 // Encodes the message of this process. Reads the configuration's file if `input` has no text.

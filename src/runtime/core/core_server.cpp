@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "action/find_plugin_host.hpp"
 #include "base/descriptor_limit.hpp"
@@ -73,6 +74,17 @@ bool same_actions(const Config& one, const Config& other) {
     return of;
   };
   return texts(one) == texts(other);
+}
+
+// Clients that another process has started may differ in these.
+Status check_rights(const FileRights& rights, const FileRights& common) {
+  if (rights.umask != common.umask) {
+    return not_common("umask", fmt::format("{:04o}", rights.umask), fmt::format("{:04o}", common.umask));
+  }
+  if (rights.size_limit != common.size_limit) {
+    return not_common("ulimit -f", std::to_string(rights.size_limit), std::to_string(common.size_limit));
+  }
+  return {};
 }
 
 // Returns ok if a client's configuration has what all clients of a server have in common.
@@ -161,13 +173,23 @@ Status CoreServer::run(const CoreServerOptions& options) {
     if (!options.drain || options.server < RuntimeDirectory::kFirstOwnServer) {
       drain_own_servers(options, job.value(), log);
     }
-    CoreServer server(options, job.value(), log);
-    status = server.serve();
-    announced = server.announced_;
+    status = serve(options, job.value(), log, announced);
   }
   (void)job.value().remove_if_unused();
   // Report it last: a client that hears it finds nothing of this server, and removes the rest.
   return status.ok() || announced ? status : fail(status);
+}
+
+// Fails if the system has no descriptors or no memory for a server.
+Status CoreServer::serve(const CoreServerOptions& options, RuntimeDirectory& job, Log& log, bool& announced) {
+  try {
+    CoreServer server(options, job, log);
+    Status status = server.serve();
+    announced = server.announced_;
+    return status;
+  } catch (const std::system_error& error) {
+    return Status::of_errno("start", "a server", error.code().value());
+  }
 }
 
 // Writes the data of clients that were their own servers and have died, so that whoever comes next finds them
@@ -182,7 +204,8 @@ void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDire
     own.drain = true;
     own.announce = -1;
     const Result<ServerLock> lock = ServerLock::take(job, server);
-    const Status status = lock.ok() ? CoreServer(own, job, log).serve() : lock.status();
+    bool announced = false;
+    const Status status = lock.ok() ? serve(own, job, log, announced) : lock.status();
     if (status.ok() || status.code() == TAILRACE_CLIENT_IN_USE) continue;
     log.error("the leftovers of client {} stay as they are: {}", server - RuntimeDirectory::kFirstOwnServer,
               status.fault().message);
@@ -210,6 +233,7 @@ Status CoreServer::serve() {
   Result<Ledger> ledger = Ledger::open(std::move(file).value(), log_);
   if (!ledger.ok()) return ledger.status();
   ledger_ = std::move(ledger).value();
+  if (Status status = abandon_all(); !status.ok()) return status;
   Result<EpollSet> epoll = EpollSet::create();
   if (!epoll.ok()) return epoll.status();
   Result<UnixListener> listener =
@@ -234,10 +258,29 @@ Status CoreServer::serve() {
   core_.reset();
   parts_.engine.reset();
   if (!keeps_ledger) ledger_->remove();
-  return {};
+  return options_.drain ? abandoned_ : Status();
 }
 
 // ---- taking over from an earlier server ------------------------------------------------------------------
+
+// Gives up the clients of an earlier server that could not write its ledger: nobody knows what it had accepted and
+// not yet written. Those that live are told when they come back.
+Status CoreServer::abandon_all() {
+  if (ledger_->is_whole().ok()) return {};
+  const auto names = job_.directory().names();
+  if (!names.ok()) return names.status();
+  std::vector<int> clients;
+  for (const int client : RuntimeDirectory::noted_clients(names.value())) {
+    const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
+    if (note.ok() && note.value().server == options_.server) clients.push_back(client);
+  }
+  abandoned_ = Ledger::lost_with(ledger_->is_whole());
+  log_.error("{}; of clients {}, what was not in published files is lost", abandoned_.fault().message,
+             fmt::join(clients, ", "));
+  for (const int client : clients) remove_names(client);
+  ledger_->clear();
+  return {};
+}
 
 Status CoreServer::adopt_all() {
   const auto names = job_.directory().names();
@@ -330,7 +373,7 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
   guests_.erase(client);  // left from a client that could not come after all
   Result<Config> config = config_of(message.value());
   if (!config.ok()) return config.status();
-  if (Status status = prepare(config.value()); !status.ok()) return status;
+  if (Status status = prepare(config.value(), message.value().rights); !status.ok()) return status;
   const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value()), ahead_of(config.value())};
   guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
   return needs;
@@ -345,9 +388,21 @@ Status CoreServer::lock_outputs(int client) {
   return locks.status();
 }
 
-// Builds storage and engine from the first client's configuration; the others must agree with it.
-Status CoreServer::prepare(const Config& config) {
-  if (common_) return check_common(config, *common_);
+// Builds storage and engine from the first client's configuration; the others must agree with it. Files get the
+// rights of that client, whoever started this process.
+Status CoreServer::prepare(const Config& config, const FileRights& rights) {
+  if (common_) {
+    const Status status = check_rights(rights, rights_);
+    return status.ok() ? check_common(config, *common_) : status;
+  }
+  rights_ = rights;
+  rights_.take_over();
+  Status status = begin_run(config);
+  if (!status.ok()) common_.reset();  // the next client may have more luck
+  return status;
+}
+
+Status CoreServer::begin_run(const Config& config) {
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
   auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
@@ -366,8 +421,10 @@ Status CoreServer::prepare(const Config& config) {
   const auto format = [this](int client, const Config& of) {
     return make_format(of, parts_.storage->files(), client, run_);
   };
+  if (Status status = prepare_actions(); !status.ok()) return status;
   core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect()});
-  return prepare_actions();
+  if (actions_) core_->serve_actions(*actions_);
+  return {};
 }
 
 // Returns this server's turn among all servers of the job.
@@ -387,8 +444,9 @@ Status CoreServer::prepare_actions() {
   auto actions = ServerActions::create(*common_, std::move(options), clock_, log_);
   if (!actions.ok()) return actions.status();
   actions_ = std::move(actions).value();
-  core_->serve_actions(*actions_);
-  return acceptor_->watch(actions_->fd());
+  Status watched = acceptor_->watch(actions_->fd());
+  if (!watched.ok()) actions_.reset();
+  return watched;
 }
 
 // Shares the segment read-only, without the channel's parts.
@@ -424,11 +482,16 @@ Status CoreServer::serve(int client, Segment& segment) {
 }
 
 // The server looks, since forwarders may write the files. Called when the client has come.
-Result<std::optional<int64_t>> CoreServer::last_iteration(int client) {
+Result<LastIteration> CoreServer::last_iteration(int client) {
   const Config& config = guests_[client].config;
   if (!config.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
   if (!shared_last_) shared_last_ = impl::last_iteration(config, parts_.storage->files(), client);
   return *shared_last_;
+}
+
+Status CoreServer::unknown(int client) const {
+  if (!abandoned_.ok()) return abandoned_;
+  return Status(TAILRACE_SERVER_LOST, fmt::format("the node's server does not know client {}", client));
 }
 
 // Called when a client has come, so there is a storage.

@@ -20,6 +20,7 @@
 #include "place/core/runtime_directory.hpp"
 #include "recovery/ledger.hpp"
 #include "runtime/core/client_note.hpp"
+#include "runtime/core/file_rights.hpp"
 #include "runtime/core/system_processes.hpp"
 #include "runtime/parts/server_parts.hpp"
 #include "server/server_core.hpp"
@@ -59,13 +60,16 @@ class CoreServer final : private CoreAcceptor::Host {
   ~CoreServer() override;
 
   static void drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log);
+  static Status serve(const CoreServerOptions& options, RuntimeDirectory& job, Log& log, bool& announced);
   Status serve();
   Status check_own_server() const;
+  Status abandon_all();
   Status adopt_all();
   Status adopt(int client, const ClientNote& note);
   bool others_are_alive() const;
   Status lock_outputs(int client);
-  Status prepare(const Config& config);
+  Status prepare(const Config& config, const FileRights& rights);
+  Status begin_run(const Config& config);
   std::optional<Slots::Turn> turn_of(const Config& config) const;
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
@@ -82,7 +86,8 @@ class CoreServer final : private CoreAcceptor::Host {
   void dismissed(int client) override;
   void refused() override { core_->refused(); }
   Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
-  Result<std::optional<int64_t>> last_iteration(int client) override;
+  Result<LastIteration> last_iteration(int client) override;
+  Status unknown(int client) const override;
   std::string description() const override;
 
   const CoreServerOptions options_;
@@ -93,10 +98,12 @@ class CoreServer final : private CoreAcceptor::Host {
   bool announced_ = false;
   Doorbell doorbell_;
   bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
+  Status abandoned_;              // why an earlier server's clients were given up; ok: they were not
   std::optional<Config> common_;  // the first client's configuration, for what all have in common
+  FileRights rights_;             // the first client's, and since then those of this process
   ServerParts parts_;
-  std::vector<std::unique_ptr<NameLock>> shared_locks_;        // of the storage; used if clients share files
-  std::optional<Result<std::optional<int64_t>>> shared_last_;  // last iteration, likewise; none: not looked for yet
+  std::vector<std::unique_ptr<NameLock>> shared_locks_;  // of the storage; used if clients share files
+  std::optional<Result<LastIteration>> shared_last_;     // last iteration, likewise; none: not looked for yet
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;
   std::unique_ptr<ServerActions> actions_;  // null: the configuration has no actions

@@ -88,6 +88,9 @@ Status OwnServer::copy_ledger(int server) {
   if (!old.ok()) return old.status();
   Result<std::vector<LedgerRecord>> records = old.value()->read();
   if (!records.ok()) return records.status();
+  for (const LedgerRecord& of : records.value()) {
+    if (of.kind == LedgerRecord::Kind::given_up) return Ledger::lost_with(Ledger::failure_of(of));
+  }
   std::erase_if(records.value(), [this](const LedgerRecord& of) { return of.client != client_; });
   const std::string name = RuntimeDirectory::server_ledger(RuntimeDirectory::own_server(client_));
   Result<std::unique_ptr<LedgerFile>> own = LedgerFile::open(directory, name);

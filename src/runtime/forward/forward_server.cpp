@@ -63,8 +63,7 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
   parts.storage = std::move(storage).value();
   if (options.wrap) parts.storage = options.wrap(std::move(parts.storage));
   parts.scheduler = make_scheduler(config, config.forward.number, common_origin(parts.clock));
-  const uint64_t budget =
-      std::max(config.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage, 2 * kMostForwarded);
+  const uint64_t budget = config.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   auto memory = MappedMemory::create(budget, false);
   if (!memory.ok()) return memory.status();
   parts.memory.emplace(std::move(memory).value());

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <limits>
 #include <string_view>
 #include <vector>
 
+#include "base/names/counted.hpp"
 #include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
 #include "format/plan/node_part.hpp"
@@ -27,6 +30,13 @@ struct EarlierFiles {
   std::string dropped;  // the file that lists dropped iterations; empty: there is none
 
   bool empty() const { return published.empty() && parts.empty(); }
+  // Leaves only unfinished files, and what belongs to them.
+  void keep_parts() {
+    published.clear();
+    orphans.clear();
+    dropped.clear();
+    std::erase_if(xdmf, [](const std::string& file) { return !file.ends_with(kPart); });
+  }
 };
 
 Result<EarlierFiles> find_earlier(const FileSystem& files, const std::string& directory, const Config& config,
@@ -65,10 +75,16 @@ Status refuse(const EarlierFiles& found) {
   fault.operation = "open";
   fault.file = first;
   fault.message = fmt::format(
-      "'{}' is of an earlier run: found {} file{} of this name{}, expected none; use another storage.path, or set "
+      "'{}' is of an earlier run: found {} of this name{}, expected none; use another storage.path, or set "
       "storage.existing: replace (they are removed) or continue (iterations are added to them)",
-      first, count, count > 1 ? "s" : "", parts);
+      first, counted(count, "file"), parts);
   return Status(std::move(fault));
+}
+
+// Other nodes may remove the same files.
+Status remove_file(FileSystem& files, const std::string& file) {
+  Status status = files.remove(file);
+  return !status.ok() && status.fault().system_errno == ENOENT ? Status() : status;
 }
 
 Status remove_all(FileSystem& files, const std::string& directory, const EarlierFiles& found, Log& log) {
@@ -78,28 +94,56 @@ Status remove_all(FileSystem& files, const std::string& directory, const Earlier
   all.insert(all.end(), found.of_nodes.begin(), found.of_nodes.end());
   if (!found.dropped.empty()) all.push_back(found.dropped);
   for (const std::string& file : all) {
-    if (Status status = files.remove(file); !status.ok()) return status;
+    if (Status status = remove_file(files, file); !status.ok()) return status;
   }
-  if (!all.empty()) log.info("{} files of an earlier run are removed from '{}'", all.size(), directory);
+  if (!all.empty()) log.info("removed from '{}': {} of an earlier run", directory, counted(all.size(), "file"));
   return {};
 }
 
 // Nodes of this run must not find parts of an earlier one.
 Status remove_orphans(FileSystem& files, const EarlierFiles& found) {
   for (const std::string& part : found.orphans) {
-    if (Status status = files.remove(part); !status.ok()) return status;
+    if (Status status = remove_file(files, part); !status.ok()) return status;
   }
   return {};
 }
 
+// Returns another node that may still write its part of the file. This one has written all that it had.
+std::optional<NodeOfFiles> other_node_awaited(const Config& config, FileSystem& files, const std::string& directory,
+                                              int client, const std::string& file) {
+  if (!config.nodes_share_files()) return std::nullopt;
+  auto nodes = nodes_of_files(files, directory, pattern_of(config, client));
+  if (!nodes.ok()) return NodeOfFiles{0, directory, "an unknown machine"};  // nobody knows, so the file stays
+  std::erase_if(nodes.value(),
+                [&](const NodeOfFiles& of) { return of.node == static_cast<uint32_t>(config.place.node); });
+  return node_awaited(files, nodes.value(), file);
+}
+
+// Puts an empty file in the place of this node's part if there is none. Then no other node waits for it.
+Status say_that_no_part_comes(const Config& config, FileSystem& files, const std::string& file) {
+  const std::string path = part_path(file, static_cast<uint32_t>(config.place.node));
+  if (files.stat(path).ok()) return {};
+  const Result<Opened> opened = files.open(path, OpenMode::own_or_new, 0);
+  if (opened.ok()) files.close(opened.value().file);
+  return opened.status();
+}
+
 // An XDMF file that is not finished is removed: the file that it belongs to is what counts.
-Status finish_parts(FileSystem& files, const std::string& directory, const EarlierFiles& found, Log& log) {
+Status finish_parts(const Config& config, FileSystem& files, const std::string& directory, int client,
+                    const EarlierFiles& found, Log& log) {
   for (const std::string& file : found.xdmf) {
     if (!file.ends_with(kPart)) continue;
-    if (Status status = files.remove(file); !status.ok()) return status;
+    if (Status status = remove_file(files, file); !status.ok()) return status;
   }
   for (const std::string& part : found.parts) {
-    const Leftover leftover = treat_part(files, part, directory, true);
+    const Leftover leftover = treat_part(files, part, directory, true, [&](const std::string& file) {
+      return other_node_awaited(config, files, directory, client, file);
+    });
+    if (leftover.kind == TAILRACE_IN_USE) {
+      if (Status status = say_that_no_part_comes(config, files, part); !status.ok()) return status;
+      log.info("{}", leftover.status.fault().message);
+      continue;
+    }
     if (!leftover.done) return leftover.status;
     const bool whole = leftover.kind == TAILRACE_COMPLETE;
     log.warning("'{}', which an earlier run left, was {}", part,
@@ -120,11 +164,22 @@ Result<std::optional<int64_t>> last_in(FileSystem& files, const std::string& pat
   return std::optional(contents.value()->iterations.iterations().back());
 }
 
+// Returns an iteration's time in the unit of this run; NaN if its file, which may be another program's, has none.
+double time_of(const Config& config, FileSystem& files, const std::string& path, int64_t iteration) {
+  const bool plain = config.format.kind == FormatKind::plain;
+  const Result<FileTime> found = find_time(files, path, plain ? "/" : fmt::format("/data/{}", iteration));
+  if (!found.ok()) return std::numeric_limits<double>::quiet_NaN();
+  const auto& [time, unit] = found.value();
+  // Exactly as it was, unless the unit has changed.
+  return unit == config.time.unit.factor ? time : time * (unit / config.time.unit.factor);
+}
+
 }  // namespace
 
-Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client) {
-  std::optional<int64_t> last;
+Result<LastIteration> last_iteration(const Config& config, FileSystem& files, int client) {
+  LastIteration last;
   if (config.storage.existing != Existing::resume) return last;  // this run began without any
+  std::string in;                                                // the file of the last one
   for (const std::string& directory : config.storage.paths) {
     const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
@@ -133,19 +188,25 @@ Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& 
       const Result<std::optional<int64_t>> number =
           config.has_file_each() ? iteration_of(config, client, name) : last_in(files, path);
       if (!number.ok()) return number.status();
-      if (number.value()) last = std::max(last.value_or(*number.value()), *number.value());
+      if (number.value().value_or(-1) <= last.number) continue;
+      last.number = *number.value();
+      in = path;
     }
   }
+  if (!in.empty()) last.time = time_of(config, files, in, last.number);
   return last;
 }
 
 Status make_way(const Config& config, FileSystem& files, int client, Log& log) {
   if (config.variables.empty()) return {};
-  // The first node does it for all, before the others write: see storage.file_per.
-  if (config.nodes_share_files() && config.place.node != 0) return {};
+  // The first node does it for all, before the others write: see storage.file_per. But what an earlier run has left
+  // can only be finished when all of its nodes have written what they had, as a server does before clients come.
+  const bool is_other_node = config.nodes_share_files() && config.place.node != 0;
+  if (is_other_node && config.storage.existing == Existing::refuse) return {};
   for (const std::string& directory : config.storage.paths) {
-    const Result<EarlierFiles> found = find_earlier(files, directory, config, client);
+    Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
+    if (is_other_node) found.value().keep_parts();
     if (Status status = remove_orphans(files, found.value()); !status.ok()) return status;
     if (found.value().empty() && found.value().dropped.empty() && found.value().xdmf.empty()) continue;
     if (config.storage.existing == Existing::refuse) {
@@ -154,7 +215,7 @@ Status make_way(const Config& config, FileSystem& files, int client, Log& log) {
     }
     const bool replace = config.storage.existing == Existing::replace;
     Status status = replace ? remove_all(files, directory, found.value(), log)
-                            : finish_parts(files, directory, found.value(), log);
+                            : finish_parts(config, files, directory, client, found.value(), log);
     if (!status.ok()) return status;
   }
   return {};

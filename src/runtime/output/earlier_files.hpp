@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/status.hpp"
 #include "model/config.hpp"
+#include "model/wire/core_wire.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
@@ -19,8 +20,8 @@ namespace tailrace::impl {
 // otherwise. Logs what it does. Does nothing without variables. `files`: the storage's.
 Status make_way(const Config& config, FileSystem& files, int client, Log& log);
 
-// Returns the largest number of an iteration that earlier runs have published; none if there is none, or if this run
-// has begun without their files.
-Result<std::optional<int64_t>> last_iteration(const Config& config, FileSystem& files, int client);
+// Returns the iteration with the largest number that earlier runs have published, and its time in the unit of this
+// run; none if there is none, or if this run has begun without their files.
+Result<LastIteration> last_iteration(const Config& config, FileSystem& files, int client);
 
 }  // namespace tailrace::impl

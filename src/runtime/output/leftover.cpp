@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "format/hdf5/inspect_file.hpp"
@@ -67,6 +69,7 @@ bool has_final_name(FileSystem& files, const std::string& part, const std::strin
 }
 
 constexpr std::string_view kUnfinished = ".part";
+constexpr std::string_view kXdmf = ".xmf";
 
 // Removes what nodes have left beside the file.
 Status remove_parts_beside(FileSystem& files, const std::string& file, const std::string& directory) {
@@ -104,9 +107,38 @@ Status complete(FileSystem& files, const Opened& part, const std::string& file, 
   return status;
 }
 
+// Returns true if the XDMF file has its end, and the file to which it refers has its name.
+Result<bool> is_whole_xdmf(FileSystem& files, FileHandle part, const std::string& final_path) {
+  constexpr std::string_view end = "</Xdmf>\n";
+  const Result<uint64_t> size = files.size(part);
+  if (!size.ok()) return size.status();
+  std::array<char, end.size()> found{};
+  if (size.value() < found.size()) return false;
+  const auto to = std::as_writable_bytes(std::span(found));
+  const Result<size_t> count = files.read(part, size.value() - found.size(), to);
+  if (!count.ok()) return count.status();
+  return std::string_view(found.data(), count.value()) == end && files.stat(file_of_xdmf(final_path)).ok();
+}
+
 }  // namespace
 
-Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply) {
+std::string file_of_xdmf(std::string_view xdmf) {
+  return std::string(xdmf.substr(0, xdmf.size() - kXdmf.size())) + ".h5";
+}
+
+namespace {
+
+// Says why the file is left alone.
+Status left_to(const NodeOfFiles& node, const std::string& file) {
+  return Status(
+      TAILRACE_CLIENT_IN_USE,
+      fmt::format("'{}' is left alone: it lacks the part of node {}, whose data may still wait in the memory of {}: "
+                  "run 'tailrace recover' there, or remove '{}' to give them up",
+                  file, node.node, node.machine, node.lock));
+}
+
+Leftover treat(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
+               const AwaitedNode& awaited) {
   Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
   const std::string final_path = file.substr(0, file.size() - kUnfinished.size());
   if (has_final_name(files, file, final_path)) {  // only its old name must go
@@ -118,13 +150,21 @@ Leftover treat_part(FileSystem& files, const std::string& file, const std::strin
   const OpenFileOf part(files, file, apply ? OpenMode::own : OpenMode::own_read);
   leftover.status = part.status();
   if (!part.status().ok()) return leftover;
-  const Result<bool> complete = is_complete(files, part.handle());
+  const Result<bool> complete = std::string_view(final_path).ends_with(kXdmf)
+                                    ? is_whole_xdmf(files, part.handle(), final_path)
+                                    : is_complete(files, part.handle());
   leftover.status = complete.status();
   if (!complete.ok()) return leftover;
   const auto parts = complete.value() ? std::optional<std::vector<NodePart>>() : parts_of_all(files, file);
   if (complete.value() || parts) {
     leftover.kind = TAILRACE_COMPLETE;
     if (files.stat(final_path).ok()) leftover.status = name_is_taken(file, final_path);
+  }
+  // It looks after it has found a part missing: a node that has published its part meanwhile has completed the file.
+  const auto node = leftover.kind == TAILRACE_COMPLETE ? std::optional<NodeOfFiles>() : awaited(file);
+  if (node) {
+    leftover.kind = TAILRACE_IN_USE;
+    leftover.status = left_to(*node, file);
   }
   if (!apply || !leftover.status.ok()) return leftover;
   if (parts) {
@@ -136,6 +176,18 @@ Leftover treat_part(FileSystem& files, const std::string& file, const std::strin
   if (leftover.status.ok()) leftover.status = remove_parts_beside(files, file, directory);
   leftover.done = leftover.status.ok();
   return leftover;
+}
+
+}  // namespace
+
+// If the file is not there any more, another node has treated it.
+Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
+                    const AwaitedNode& awaited) {
+  Leftover leftover = treat(files, file, directory, apply, awaited);
+  if (leftover.done || leftover.status.ok() || leftover.kind == TAILRACE_IN_USE) return leftover;
+  if (const auto there = files.stat(file); there.ok() || there.status().fault().system_errno != ENOENT)
+    return leftover;
+  return {file, leftover.kind, apply, {}};
 }
 
 void treat_parts_of_nodes(FileSystem& files, const std::string& directory, bool apply,

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.hpp"
+#include "runtime/output/output_directories.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
@@ -23,9 +25,17 @@ struct Leftover {
   Status status;      // why it could not be
 };
 
-// Publishes or removes one unfinished file in `directory`; if `apply` is false, only looks. REQUIRES: nobody writes
-// the file.
-Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply);
+// Returns the name of the file beside which an XDMF file lies: "run_It3.xmf" → "run_It3.h5".
+std::string file_of_xdmf(std::string_view xdmf);
+
+// Returns the node that may still write its part of an unfinished file; none if no node may.
+using AwaitedNode = std::function<std::optional<NodeOfFiles>(const std::string& file)>;
+
+// Publishes or removes one unfinished file in `directory`; if `apply` is false, only looks. A file that lacks the
+// part of a node that may still write it is left alone. Other nodes may treat the file meanwhile. REQUIRES: nobody
+// else writes it.
+Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
+                    const AwaitedNode& awaited);
 
 // Removes what nodes have left beside unfinished files that are not there any more, of those whose final names
 // `wanted` returns true for. Calls `each` for them.

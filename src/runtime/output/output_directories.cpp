@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 namespace tailrace::impl {
 namespace {
 
+constexpr std::string_view kOn = " on ";
 constexpr std::string_view kWrites = ", writing '";
 constexpr size_t kMostHolder = 255;
 
@@ -56,6 +58,44 @@ class PlainLock final : public NameLock {
   const std::optional<uint32_t> node_;
 };
 
+// Returns the node of a lock file of this name, ".<name>_n<node>.lock"; none if it is no node's.
+std::optional<uint32_t> node_of_lock(std::string_view name) {
+  constexpr std::string_view end = ".lock";
+  if (!name.starts_with('.') || !name.ends_with(end)) return std::nullopt;
+  name.remove_suffix(end.size());
+  const size_t begin = name.find_last_not_of("0123456789") + 1;
+  if (begin < 3 || name.substr(begin - 2, 2) != "_n") return std::nullopt;
+  uint32_t node = 0;
+  const auto [last, error] = std::from_chars(name.data() + begin, name.data() + name.size(), node);
+  if (error != std::errc() || begin == name.size()) return std::nullopt;
+  return node;
+}
+
+// A node that takes the place of another one, which ran on another machine, must not take its lock as long as that
+// one may have data.
+Status check_earlier_node(const Config& config, FileSystem& files, const std::string& directory,
+                          const std::string& lock, const std::string& pattern) {
+  const LockText earlier = text_of_lock(files, lock);
+  if (earlier.pattern != pattern || earlier.machine == machine_name()) return {};
+  const Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : names.value()) {
+    const std::string file = directory + "/" + name;
+    if (!is_part_of(pattern, name) || files.stat(part_path(file, static_cast<uint32_t>(config.place.node))).ok())
+      continue;
+    Fault fault;
+    fault.code = TAILRACE_EXISTS;
+    fault.operation = "open";
+    fault.file = file;
+    fault.message = fmt::format(
+        "'{}' is of an earlier run, in which {} was node {}: its data may still wait there; run 'tailrace recover' "
+        "there, or remove '{}' to give them up",
+        file, earlier.machine, config.place.node, lock);
+    return Status(std::move(fault));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_part_of(std::string_view pattern, std::string_view name) {
@@ -65,14 +105,44 @@ bool is_part_of(std::string_view pattern, std::string_view name) {
   return iteration_in(pattern, name) || is_xdmf_of(pattern, name);
 }
 
-std::string pattern_in_lock(const FileSystem& files, FileHandle lock) {
+LockText text_of_lock(FileSystem& files, const std::string& path) {
+  const Result<Opened> opened = files.open(path, OpenMode::own_read, 0);
+  if (!opened.ok()) return {};
   std::array<std::byte, kMostHolder> text{};
-  const Result<size_t> count = files.read(lock, 0, text);
+  const Result<size_t> count = files.read(opened.value().file, 0, text);
+  files.close(opened.value().file);
   const std::string_view holder(reinterpret_cast<const char*>(text.data()), count.ok() ? count.value() : 0);
-  const size_t begin = holder.find(kWrites);
-  if (begin == std::string_view::npos || !holder.ends_with('\'')) return {};
-  const std::string_view pattern = holder.substr(begin + kWrites.size());
-  return std::string(pattern.substr(0, pattern.size() - 1));
+  const size_t machine = holder.find(kOn);
+  const size_t pattern = holder.find(kWrites);
+  if (machine == std::string_view::npos) return {};
+  const size_t begin = machine + kOn.size();
+  LockText found{.machine = std::string(holder.substr(begin, pattern - begin)), .pattern = {}};
+  if (pattern == std::string_view::npos || !holder.ends_with('\'')) return found;
+  found.pattern = holder.substr(pattern + kWrites.size());
+  found.pattern.pop_back();
+  return found;
+}
+
+Result<std::vector<NodeOfFiles>> nodes_of_files(FileSystem& files, const std::string& directory,
+                                                std::string_view pattern) {
+  const Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  std::vector<NodeOfFiles> nodes;
+  for (const std::string& name : names.value()) {
+    const std::optional<uint32_t> node = node_of_lock(name);
+    if (!node) continue;
+    const std::string path = directory + "/" + name;
+    LockText text = text_of_lock(files, path);
+    if (text.pattern == pattern) nodes.push_back({*node, path, std::move(text.machine)});
+  }
+  return nodes;
+}
+
+std::optional<NodeOfFiles> node_awaited(const FileSystem& files, const std::vector<NodeOfFiles>& nodes,
+                                        const std::string& unfinished) {
+  const auto lacks = [&](const NodeOfFiles& of) { return !files.stat(part_path(unfinished, of.node)).ok(); };
+  const auto found = std::find_if(nodes.begin(), nodes.end(), lacks);
+  return found == nodes.end() ? std::nullopt : std::optional(*found);
 }
 
 Status make_output_directories(const Config& config, FileSystem& files) {
@@ -85,14 +155,18 @@ Status make_output_directories(const Config& config, FileSystem& files) {
 Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Config& config, FileSystem& files,
                                                                        const std::string& who, int client, Log& log) {
   std::vector<std::unique_ptr<NameLock>> locks;
-  std::string holder = fmt::format("process {} on {}", ::getpid(), machine_name());
+  std::string holder = fmt::format("process {}{}{}", ::getpid(), kOn, machine_name());
   const bool plain = config.format.kind == FormatKind::plain && !config.variables.empty();
   const std::string pattern = plain ? pattern_of(config, client) : "";
   const std::string with_pattern = fmt::format("{}{}{}'", holder, kWrites, pattern);
   if (plain && with_pattern.size() <= kMostHolder) holder = with_pattern;
   if (Status made = make_output_directories(config, files); !made.ok()) return made;
   for (const std::string& path : config.storage.paths) {
-    auto lock = files.lock(fmt::format("{}/.{}_{}.lock", path, config.name, who), holder);
+    const std::string file = fmt::format("{}/.{}_{}.lock", path, config.name, who);
+    if (plain && config.nodes_share_files()) {
+      if (Status status = check_earlier_node(config, files, path, file, pattern); !status.ok()) return status;
+    }
+    auto lock = files.lock(file, holder);
     if (!lock.ok()) return lock.status();
     if (!lock.value()->held()) {
       log.warning("'{}' is on a file system without locks: a second writer {} would not be noticed", path, who);

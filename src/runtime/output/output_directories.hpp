@@ -1,7 +1,9 @@
 // The directories of a client's files, and its name in each: taken at open, given back at close.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +24,28 @@ Status make_output_directories(const Config& config, FileSystem& files);
 Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Config& config, FileSystem& files,
                                                                        const std::string& who, int client, Log& log);
 
-// Returns the pattern of the files of the format plain that the holder of an open lock file writes; "" if there is
-// none.
-std::string pattern_in_lock(const FileSystem& files, FileHandle lock);
+// A lock's file: the machine of its holder, and the pattern of the files of the format plain that it writes; "" if
+// they are not there.
+struct LockText {
+  std::string machine;
+  std::string pattern;
+};
+LockText text_of_lock(FileSystem& files, const std::string& path);
+
+// The lock of a node that writes files of a pattern together with others. While it is there, the node may still write
+// its part of them: it is alive, or the data wait in its shared memory.
+struct NodeOfFiles {
+  uint32_t node = 0;
+  std::string lock;     // the path
+  std::string machine;  // the one that it runs on, or ran on
+};
+
+// Returns the nodes whose locks are in the directory and name this pattern.
+Result<std::vector<NodeOfFiles>> nodes_of_files(FileSystem& files, const std::string& directory,
+                                                std::string_view pattern);
+// Returns the first of these nodes that has not published its part of the unfinished file; none if all have.
+std::optional<NodeOfFiles> node_awaited(const FileSystem& files, const std::vector<NodeOfFiles>& nodes,
+                                        const std::string& unfinished);
 
 // Returns true if the name is that of an unfinished file of this pattern, or of the XDMF file beside one.
 bool is_part_of(std::string_view pattern, std::string_view name);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
@@ -67,10 +68,11 @@ void FilterCrew::provide(std::span<const FilterPlan> plans) {
 // Buffers that are in use now fit when they are granted next.
 void FilterCrew::make_fit(Memory& memory) const {
   if (memory.size >= size_) return;
-  std::free(memory.begin);
+  std::free(std::exchange(memory.begin, nullptr));
+  memory.size = 0;
   memory.begin = static_cast<std::byte*>(std::aligned_alloc(kPage, size_));
+  if (memory.begin == nullptr) throw std::bad_alloc();
   memory.size = size_;
-  TAILRACE_REQUIRE(memory.begin != nullptr);
 }
 
 void FilterCrew::ask(FilterJob::Owner& owner) { wishes_.push_back(&owner); }

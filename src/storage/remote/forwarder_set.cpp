@@ -41,6 +41,11 @@ bool ForwarderSet::is_usable(size_t forwarder) const {
   return state != State::lost && state != State::leaving;
 }
 
+bool ForwarderSet::refuses_key(size_t forwarder) const {
+  const Forwarder& of = forwarders_[forwarder];
+  return of.state == State::lost && !of.why.ok() && of.why.fault().system_errno == EKEYREJECTED;
+}
+
 Status ForwarderSet::gone(size_t forwarder) const {
   const Forwarder& of = forwarders_[forwarder];
   return Status(TAILRACE_SERVER_LOST, fmt::format("the forwarder {} is lost: {}", of.address,

@@ -64,6 +64,8 @@ class ForwarderSet {
   // Returns true if the forwarder, which has no link, begins nothing more of what it was sent, and what it began had
   // its time.
   bool is_over(size_t forwarder) const { return clock_.now() >= forwarders_[forwarder].acts_until; }
+  // Returns true if the last link was not made since the two ends have different keys.
+  bool refuses_key(size_t forwarder) const;
   // Returns the link to the forwarder, the present one or the last. Each has a number of its own.
   uint64_t link(size_t forwarder) const { return forwarders_[forwarder].peer; }
   // Connects, if there is no link yet, and waits for it. After a loss this tries again.

@@ -124,16 +124,22 @@ bool RemoteFiles::reach_or_outlast(size_t forwarder) {
 }
 
 Status RemoteFiles::begin() {
+  std::string all;
   for (int round = 0; round < kRounds; ++round) {
     if (round > 0) forwarders_.pause(kBetween);
+    all.clear();
+    bool refuses_key = false;
     for (size_t i = 0; i < forwarders_.size(); ++i) {
-      if (forwarders_.reach(i).ok()) return {};
+      const Status reached = forwarders_.reach(i);
+      if (reached.ok()) return {};
+      all += (all.empty() ? "" : "; ") + reached.fault().message;
+      refuses_key = refuses_key || forwarders_.refuses_key(i);
     }
+    // The configuration is wrong: the forwarder lives, and the files belong there.
+    if (refuses_key) return Status(TAILRACE_INVALID_CONFIG, "forward.key: found no forwarder that takes it: " + all);
   }
   if (on_loss_ == OnLoss::direct) return {};
-  std::string all;
-  for (size_t i = 0; i < forwarders_.size(); ++i) all += (i == 0 ? "" : ", ") + forwarders_.address(i);
-  return Status(TAILRACE_SERVER_LOST, fmt::format("forward.servers: found no forwarder that answers at {}", all));
+  return Status(TAILRACE_SERVER_LOST, "forward.servers: found no forwarder that answers: " + all);
 }
 
 // Makes a call on a name. If the forwarder is lost before it answers, makes it again elsewhere.

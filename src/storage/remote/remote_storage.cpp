@@ -303,7 +303,8 @@ void RemoteStorage::take(ForwarderEvent& event) {
 
 void RemoteStorage::note_ends(size_t forwarder, ForwarderEvent& event) {
   const auto found = messages_.find(event.number);
-  TAILRACE_ASSERT(found != messages_.end());
+  // Another answer of this poll may have ended the link: then the transfers have been taken back already.
+  if (found == messages_.end() || found->second.answered) return;
   Message& message = found->second;
   if (!fits(message, event)) {
     log_.error("forwarder {}: it answered transfers with results that cannot be", forwarders_.address(forwarder));

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <limits>
 #include <system_error>
+#include <thread>
 
 namespace tailrace::impl {
 namespace {
@@ -23,6 +24,15 @@ constexpr size_t kBufferBytes = size_t{1} << 30;
 constexpr size_t kQuickBytes = 16 << 10;
 constexpr std::chrono::milliseconds kLong{2};
 constexpr std::chrono::milliseconds kPause{200};
+
+// The kernel is offered transfers again after pauses of this length.
+constexpr std::chrono::microseconds kFirstPause{50};
+constexpr std::chrono::milliseconds kLongestPause{10};
+constexpr std::chrono::seconds kPatience{10};  // then they fail
+
+// Returns true if the kernel may take transfers a moment later. ENXIO: before Linux 5.13, another thread registers
+// buffers. EBUSY: too many completions wait to be reaped. EAGAIN: it lacks memory.
+bool passes(int error) { return error == ENXIO || error == EBUSY || error == EAGAIN || error == EINTR; }
 
 using Steady = std::chrono::steady_clock;
 using Time = Steady::time_point;
@@ -60,17 +70,30 @@ UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring
       ring_(std::move(ring)),
       capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
       files_(options.direct),
+      held_(options.depth),
       ended_(options.depth) {
   waiting_.reserve(size_t{2} * options.depth);
 }
 
 UringStorage::~UringStorage() {
-  begin();
+  begin_held();
+  while (!waiting_.empty() || !held_.empty()) {
+    std::this_thread::sleep_until(next_try_);
+    io_uring_cqe* entry = nullptr;
+    while (io_uring_peek_cqe(ring_.get(), &entry) == 0) {  // the kernel may wait for room
+      if (entry->user_data != kNobody) --under_way_;
+      io_uring_cqe_seen(ring_.get(), entry);
+    }
+    begin_held();
+  }
   size_t in_kernel = under_way_ - ended_.size();
   while (in_kernel > 0) {
     io_uring_cqe* entry = nullptr;
     const int error = -io_uring_wait_cqe(ring_.get(), &entry);
-    if (error == EINTR || error == EAGAIN) continue;
+    if (passes(error)) {
+      std::this_thread::sleep_for(kFirstPause);
+      continue;
+    }
     TAILRACE_ASSERT(error == 0);
     if (entry->user_data != kNobody) in_kernel--;
     io_uring_cqe_seen(ring_.get(), entry);
@@ -121,15 +144,20 @@ void UringStorage::submit(const Transfer& transfer) {
 
   under_way_++;
   if (is_quick(transfer)) return write_now(transfer);
+  if (!held_.empty() || !put(transfer)) held_.push(transfer);
+}
+
+// Returns false if the ring is full of entries that the kernel has not taken.
+bool UringStorage::put(const Transfer& transfer) {
   const unsigned entries = transfer.room > 0 ? 2 : 1;
   if (io_uring_sq_space_left(ring_.get()) < entries) begin();
-  // The ring is still full of entries that the kernel did not take (below).
-  if (io_uring_sq_space_left(ring_.get()) == 0) return end(transfer.tag, -EAGAIN);
+  if (io_uring_sq_space_left(ring_.get()) == 0) return false;
   if (io_uring_sq_space_left(ring_.get()) >= 2 && transfer.room > 0) make_room(transfer);
   io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
   describe(transfer, *entry);
   io_uring_sqe_set_data64(entry, transfer.tag);
   waiting_.push_back(entry);
+  return true;
 }
 
 // Adds an entry before the transfer. The transfer waits for it, even if it fails, and both go to the kernel together.
@@ -144,21 +172,56 @@ void UringStorage::make_room(const Transfer& transfer) {
 
 // Hands the ring's entries to the kernel.
 void UringStorage::begin() {
+  if (refused_since_ != Time() && Steady::now() < next_try_) return;
   int submitted = 0;
   // The kernel stops after an entry that it refuses, which ends with an error; it must still take the others.
   do {
     submitted = io_uring_submit(ring_.get());
+    if (submitted > 0) refused_since_ = Time();
   } while (submitted > 0 && io_uring_sq_ready(ring_.get()) > 0);
-  // The kernel ran out of memory, or similar, and left the last entries in the ring. They cannot be removed, but as
-  // no-ops they are harmless when the kernel takes them with the next ones.
-  const size_t left = std::min<size_t>(io_uring_sq_ready(ring_.get()), waiting_.size());
-  for (io_uring_sqe* const entry : std::span(waiting_).last(left)) {
+  const size_t ready = io_uring_sq_ready(ring_.get());
+  waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<ptrdiff_t>(std::min(ready, waiting_.size())));
+  if (ready == 0) refused_since_ = Time();
+  if (ready == 0 || may_pause(submitted < 0 ? -submitted : EAGAIN)) return;
+  give_up_waiting(submitted < 0 ? submitted : -EAGAIN);
+}
+
+// Returns true if the entries stay in the ring and are offered again.
+bool UringStorage::may_pause(int error) {
+  const Time now = Steady::now();
+  if (refused_since_ == Time()) {
+    refused_since_ = now;
+    pause_ = Steady::duration::zero();
+  }
+  if (!passes(error) || now - refused_since_ >= kPatience) return false;
+  pause_ = std::clamp<Steady::duration>(2 * pause_, kFirstPause, kLongestPause);
+  next_try_ = now + pause_;
+  return true;
+}
+
+// Ends the transfers that the kernel does not take. Their entries cannot be removed from the ring, but as no-ops they
+// are harmless when the kernel takes them with the next ones.
+void UringStorage::give_up_waiting(int error) {
+  for (io_uring_sqe* const entry : waiting_) {
     const uint64_t tag = entry->user_data;
     io_uring_prep_nop(entry);
     io_uring_sqe_set_data64(entry, kNobody);
-    if (tag != kNobody) end(tag, submitted < 0 ? submitted : -EAGAIN);
+    if (tag != kNobody) end(tag, error);
   }
   waiting_.clear();
+  while (!held_.empty()) end(held_.pop().tag, error);
+  refused_since_ = Time();
+}
+
+void UringStorage::begin_held() {
+  if (!waiting_.empty()) begin();
+  while (!held_.empty() && put(held_.front())) held_.pop();
+  if (!waiting_.empty()) begin();
+}
+
+std::optional<Nanoseconds> UringStorage::due() const {
+  if (refused_since_ == Time()) return std::nullopt;
+  return next_try_.time_since_epoch();
 }
 
 void UringStorage::describe(const Transfer& transfer, io_uring_sqe& entry) const {
@@ -217,7 +280,7 @@ void UringStorage::end(uint64_t tag, int64_t result) {
 }
 
 size_t UringStorage::reap(std::span<Completion> done) {
-  if (!waiting_.empty()) begin();
+  begin_held();
   size_t count = 0;
   while (count < done.size() && !ended_.empty()) done[count++] = ended_.pop();
   io_uring_cqe* entry = nullptr;

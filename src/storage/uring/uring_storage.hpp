@@ -4,7 +4,8 @@
 // Transfers go to the kernel together, by one system call, at the next reap(); the kernel rings the doorbell's
 // eventfd at each completion. Memory from use_memory() is registered, so that the kernel need not look up its pages
 // for each transfer. It needs no thread of its own: the kernel runs blocking operations on workers, which are bound
-// to the given cpus. It never retries.
+// to the given cpus. It never retries a transfer. If the kernel takes no transfers at the moment, it offers them
+// again after pauses, for some seconds.
 //
 // A small write into the page cache is made at once, on the calling thread: it takes a microsecond, and handing it to
 // a worker takes several. While the kernel makes writers wait, since too much of the cache is dirty, workers do it.
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,6 +49,7 @@ class UringStorage final : public Storage {
   // Tags must not be the largest number.
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
+  std::optional<Nanoseconds> due() const override;
 
  private:
   struct CloseRing {
@@ -56,8 +59,12 @@ class UringStorage final : public Storage {
 
   UringStorage(Doorbell& doorbell, const Options& options, Ring ring);
   void keep_workers_to_cpus();
+  bool put(const Transfer& transfer);
   void make_room(const Transfer& transfer);
   void begin();
+  void begin_held();
+  bool may_pause(int error);
+  void give_up_waiting(int error);
   void describe(const Transfer& transfer, io_uring_sqe& entry) const;
   int registered_buffer(const iovec& segment) const;
   bool is_quick(const Transfer& transfer) const;
@@ -75,9 +82,13 @@ class UringStorage final : public Storage {
   // Owned by the engine's thread.
   OsFileSystem files_;
   std::vector<io_uring_sqe*> waiting_;  // the ring's last entries, which have not begun
+  FixedFifo<Transfer> held_;            // transfers for which the ring had no room, as the kernel took none
   FixedFifo<Completion> ended_;         // transfers that the ring has not, and that the kernel did not take
-  std::chrono::steady_clock::time_point quick_from_{};  // until then, workers make small writes, too
-  uint32_t under_way_ = 0;                              // not reaped yet, including waiting and ended ones
+  std::chrono::steady_clock::time_point refused_since_{};  // when the kernel began to take none; zero: it takes some
+  std::chrono::steady_clock::time_point next_try_{};       // not before this, if it takes none
+  std::chrono::steady_clock::duration pause_{};            // the last one
+  std::chrono::steady_clock::time_point quick_from_{};     // until then, workers make small writes, too
+  uint32_t under_way_ = 0;                                 // not reaped yet, including waiting and ended ones
   bool first_submit_ = true;
 };
 
