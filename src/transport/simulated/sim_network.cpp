@@ -15,7 +15,7 @@ Status wrong_key(const std::string& address) {
   Fault fault;
   fault.code = TAILRACE_IO_ERROR;
   fault.message = "the connection with " + address + ": the handshake has failed: it has another key";
-  fault.system_errno = EACCES;
+  fault.system_errno = EKEYREJECTED;
   return Status(std::move(fault));
 }
 Status refused(const std::string& address) { return Status::of_errno("connect to", address, ECONNREFUSED); }

@@ -16,6 +16,17 @@
 namespace tailrace::impl {
 namespace {
 
+// Returns true if the listener's last alert is one of those by which it says that it does not know the caller's key.
+bool is_another_key() {
+  switch (ERR_GET_REASON(ERR_peek_last_error())) {
+    case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_PSK_IDENTITY:
+    case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:
+    case SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER: return true;
+    default: return false;
+  }
+}
+
 constexpr std::array<unsigned char, 2> kCipher{0x13, 0x01};  // TLS_AES_128_GCM_SHA256: its hash is that of the key
 constexpr const char* kCiphers = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 constexpr size_t kRecord = 16384;        // bytes of a TLS record
@@ -216,7 +227,6 @@ void TlsStream::say_goodbye() {
 
 // Says what the other end has told by an alert, or what has gone wrong here.
 std::string TlsStream::reason_of_alert() const {
-  const unsigned long code = ERR_peek_last_error();
   const bool greets = SSL_is_init_finished(ssl_.get()) == 0;
   if (!calls_ && !unknown_key_.empty() && greets) {
     std::string own;
@@ -224,12 +234,11 @@ std::string TlsStream::reason_of_alert() const {
     return fmt::format("found the key {}, expected {}", unknown_key_, own);
   }
   if (!calls_ || !greets) return last_error_of_openssl();
-  switch (ERR_GET_REASON(code)) {
-    case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
-    case SSL_R_TLSV1_ALERT_UNKNOWN_PSK_IDENTITY:
-    case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:
-    case SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER:
-      return fmt::format("it has another key than this end, whose key is {}", tls_.keys().front().identity);
+  if (is_another_key()) {
+    return fmt::format("it has another key than this end, whose key is {}; expected the same key at both",
+                       tls_.keys().front().identity);
+  }
+  switch (ERR_GET_REASON(ERR_peek_last_error())) {
     case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: return "it is of another version of tailrace";
     case SSL_R_WRONG_VERSION_NUMBER: return "what listens there does not speak TLS: is it a forwarder?";
     default: return last_error_of_openssl();
@@ -238,20 +247,18 @@ std::string TlsStream::reason_of_alert() const {
 
 Status TlsStream::failure(int why) {
   const bool greets = SSL_is_init_finished(ssl_.get()) == 0;
+  const int reason = ERR_GET_REASON(ERR_peek_last_error());
   Fault fault;
   fault.code = TAILRACE_IO_ERROR;
   if (error_ != 0) {
     fault.system_errno = error_;
     fault.message = std::strerror(error_);
-  } else if (ended_ && (why == SSL_ERROR_SYSCALL || why == SSL_ERROR_ZERO_RETURN || why == SSL_ERROR_SSL) &&
-             ERR_GET_REASON(ERR_peek_last_error()) != SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE && unknown_key_.empty()) {
-    fault.message = greets ? "the other end has closed the connection in the handshake"
-                           : "the other end has closed the connection";
-  } else if (why == SSL_ERROR_ZERO_RETURN) {
-    fault.message = "the other end has closed the connection";
+  } else if (why == SSL_ERROR_ZERO_RETURN ||
+             (ended_ && (reason == 0 || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING))) {
+    fault.message = std::string("the other end has closed the connection") + (greets ? " in the handshake" : "");
   } else {
     fault.message = (greets ? "the handshake has failed: " : "the connection is broken: ") + reason_of_alert();
-    if (greets) fault.system_errno = EACCES;
+    if (greets && calls_ && is_another_key()) fault.system_errno = EKEYREJECTED;
   }
   ERR_clear_error();
   return Status(std::move(fault));

@@ -81,7 +81,7 @@ TEST_F(Strangers, AnotherKeyIsRefusedAndBothEndsSayWhy) {
   rig_->client.transport->connect(rig_->address);
   const Status lost = rig_->next(rig_->client, Kind::lost).status;
   EXPECT_NE(message_of(lost).find(test_key(2).identity), std::string::npos) << message_of(lost);
-  EXPECT_EQ(lost.fault().system_errno, EACCES);
+  EXPECT_EQ(lost.fault().system_errno, EKEYREJECTED);
   const Status refused = rig_->next(rig_->listener, Kind::refused).status;
   EXPECT_NE(message_of(refused).find(test_key(2).identity), std::string::npos) << message_of(refused);
   EXPECT_NE(message_of(refused).find(test_key(1).identity), std::string::npos) << message_of(refused);
