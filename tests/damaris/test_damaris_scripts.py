@@ -55,8 +55,13 @@ def _run(mpi: mpis.Mpi, directory: pathlib.Path, fails: int, script: str = SCRIP
     calls = [[*before[rank], *(line for step in range(4) for line in (
         f"write t 0 d 10 {step + 10 * rank}", f"alloc g/only 0 d 10 {step}", "commit g/only 0", "end"))]
         for rank in range(2)]
-    return runs.replay(mpi, directory, description, calls,
-                       environment={**os.environ, "VIRTUAL_ENV": str(runs.REPOSITORY / ".venv")})
+    # Of its own, so that nothing of another test is taken for left behind; short, since it gets sockets.
+    with tempfile.TemporaryDirectory(prefix="d") as temporary:
+        run = runs.replay(mpi, directory, description, calls,
+                          environment={**os.environ, "VIRTUAL_ENV": str(runs.REPOSITORY / ".venv"),
+                                       "TMPDIR": temporary})
+        assert not list(pathlib.Path(temporary).glob("tailrace-damaris-*"))
+    return run
 
 
 def test_a_script(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
@@ -74,7 +79,6 @@ def test_a_script(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
         assert sorted(stored) == ["t/P0", "t/P1"]
         np.testing.assert_array_equal(stored["t/P1"], runs.counting((2, 5), step + 10, "float64")[:, 1:4])
     assert "iteration 2" in run.output
-    assert not list(pathlib.Path(tempfile.gettempdir()).glob("tailrace-damaris-*"))
 
 
 MODULE = """\

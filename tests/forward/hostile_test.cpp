@@ -159,7 +159,7 @@ class LyingForwarder {
   explicit LyingForwarder(ForwardRig& rig)
       : rig_(rig),
         endpoint_(rig.network.endpoint(doorbell_, "liar")),
-        links_(*endpoint_, rig.clock, log_, key_of(1), encode_terms(Forwarder::terms({}), "liar"), {}) {
+        links_(*endpoint_, rig.clock, log_, encode_terms(Forwarder::terms({}), "liar"), {}) {
     EXPECT_TRUE(links_.listen("liar").ok());
     rig.during_turn = [this] { step(); };
   }

@@ -135,11 +135,11 @@ def test_a_terminated_program_leaves_all_its_times(prepared, tmp_path, runtime_d
     environment = {**cases.environment(), **carried.variables(place)}
     with subprocess.Popen(cases.solve(CASE), cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        lines = lines_until(process.stdout, b"Time = 6e-05")
+        lines = lines_until(process.stdout, b"Time = 3e-05")  # long before its end
         process.send_signal(number)
         lines += process.stdout.readlines()
     assert process.returncode == -number, b"".join(lines)
-    assert {"1e-05", "2e-05", "3e-05", "4e-05", "5e-05"} <= {time.name for time in cases.times(folder)}
+    assert {"1e-05", "2e-05"} <= {time.name for time in cases.times(folder)}
     assert_times_are_whole(folder, prepared(1) / "plain", 1)
 
 

@@ -70,10 +70,12 @@ def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runti
     assert printed.count("writes of MPI-IO data") == ranks, printed
 
 
-# A program with an even seed has no hints.
+# A program with an even seed has no hints. MPICH's processes do not sleep while they wait: three on two cpus take ten
+# times as long as two, and are among the slow tests.
 @pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
 def test_random_programs_write_equal_files_through_aggregators(tmp_path, mpi, algorithm):
-    run_random_program(tmp_path, mpi, 3, one_seed(), f"collective={algorithm} aggregators=2")
+    ranks = 2 if mpi.name == "mpich" else 3
+    run_random_program(tmp_path, mpi, ranks, one_seed(), f"collective={algorithm} aggregators=2")
 
 
 def test_a_plugin_with_an_mpi_of_its_own(tmp_path, mpi):
