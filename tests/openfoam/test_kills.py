@@ -134,7 +134,9 @@ def test_a_terminated_program_leaves_all_its_times(prepared, tmp_path, runtime_d
     shutil.copytree(prepared(1) / "case", folder)
     environment = {**cases.environment(), **carried.variables(place)}
     with subprocess.Popen(cases.solve(CASE), cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          # A shell that started the tests in the background has SIGINT ignored.
+                          preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)) as process:
         lines = lines_until(process.stdout, b"Time = 3e-05")  # long before its end
         process.send_signal(number)
         lines += process.stdout.readlines()
