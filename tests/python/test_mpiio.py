@@ -70,8 +70,8 @@ def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runti
     assert printed.count("writes of MPI-IO data") == ranks, printed
 
 
-# A program with an even seed has no hints. MPICH's processes do not sleep while they wait: three on two cpus take ten
-# times as long as two, and are among the slow tests.
+# A program with an even seed has no hints. MPICH's processes do not sleep while they wait, so three on two cpus take
+# long: they are among the slow tests.
 @pytest.mark.parametrize("algorithm", ["two_phase", "dynamic", "static"])
 def test_random_programs_write_equal_files_through_aggregators(tmp_path, mpi, algorithm):
     ranks = 2 if mpi.name == "mpich" else 3

@@ -2,9 +2,9 @@
 // transport.hpp; a Connection does the work of each connection.
 //
 // A listener binds what it is told and nothing else; a caller listens nowhere. A stranger, who has not shown that he
-// has the key, costs a socket until its first byte has come, and then what TLS needs for a handshake. There are few
-// strangers at once, of one host still fewer; who takes too long gives way. The owner hears of nobody else than those
-// who have the key; TransportEvent::refused tells its log of the others.
+// has the key, costs a socket and what TLS needs for a handshake. The system keeps connections without a byte to
+// itself for a second. There are few strangers at once, of one host still fewer; who takes too long gives way. The
+// owner hears of nobody else than those who have the key; TransportEvent::refused tells its log of the others.
 //
 // Host names are resolved inside connect() and listen(), which is the one thing that may take time there.
 #pragma once
