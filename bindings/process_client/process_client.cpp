@@ -18,7 +18,7 @@ constexpr uint64_t kLeastPart = 4096;  // bytes
 constexpr size_t kMostExtents = 4096;
 constexpr uint64_t kMostLent = uint64_t{1} << 30;  // bytes for one ticket
 
-constexpr double kPatience = 600;  // seconds, as those of `place.patience` by default
+constexpr double kPatienceOfClient = 0;
 
 // Returns the directory for locks and logs, which do not belong beside the program's files. A forwarder may open
 // nothing outside its roots, and the program most likely works below one of them.
@@ -41,7 +41,7 @@ ProcessClient::Failure last_failure(tailrace_client* client) {
 
 void drain_at_signals(void (*at_signal)()) {
   const auto drain = [](void* function) { reinterpret_cast<void (*)()>(function)(); };
-  tailrace_drain_at_signals(drain, reinterpret_cast<void*>(at_signal), kPatience);
+  tailrace_drain_at_signals(drain, reinterpret_cast<void*>(at_signal), kPatienceOfClient);
 }
 
 void ProcessClient::end() {

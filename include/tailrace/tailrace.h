@@ -662,8 +662,9 @@ typedef void (*tailrace_drain_callback)(void* context);
 
 /* Lets `drain(context)` run when a signal is about to end the process: SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ,
  * SIGUSR1, SIGUSR2, SIGALRM or SIGPIPE, where the program has set no action for it. It runs on a thread of its own
- * while the program goes on. Then, or after `patience` seconds, the signal ends the process as it would have. Where
- * the program sets an action later, that one replaces tailrace's. A forked child has to call it again.
+ * while the program goes on. Then, or after `patience` seconds, the signal ends the process as it would have; 0 means
+ * the longest `place.patience` of the clients that the process has opened (600 s if it has opened none). Where the
+ * program sets an action later, that one replaces tailrace's. A forked child has to call it again.
  * (Configurations have `on_signal: drain` for a client.) */
 TAILRACE_API tailrace_status tailrace_drain_at_signals(tailrace_drain_callback drain, void* context, double patience);
 

@@ -119,7 +119,7 @@ void flush_at_signals(tailrace_client* client) {
   const auto flush = [client] {
     while (tailrace_flush(client) == TAILRACE_BUSY) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
-  drain_at_signals(flush, in_nanoseconds(client->session->config().place.patience));
+  drain_at_signals(flush, Nanoseconds(0));
 }
 
 template <class Parameter>
@@ -153,6 +153,7 @@ tailrace_status tailrace_open_with(const char* config, int client, const tailrac
     auto session = Session::open(input.value());
     if (!session.ok()) return session.status();
     tailrace_client* const made = new_handle(std::move(session).value());
+    add_client_patience(in_nanoseconds(made->session->config().place.patience));
     if (made->session->config().drains_at_signals) flush_at_signals(made);
     *out = made;
     return Status();
@@ -602,9 +603,9 @@ tailrace_status tailrace_recover(const char* directory, int apply, tailrace_reco
 tailrace_status tailrace_drain_at_signals(tailrace_drain_callback drain, void* context, double patience) {
   return guarded([&] {
     if (drain == nullptr) return null_argument("a function");
-    if (!(patience > 0) || !std::isfinite(patience)) {
+    if (!(patience >= 0) || !std::isfinite(patience)) {
       return Status(TAILRACE_INVALID_ARGUMENT,
-                    "found a patience of " + std::to_string(patience) + ", expected seconds, more than 0");
+                    "found a patience of " + std::to_string(patience) + ", expected seconds, at least 0");
     }
     drain_at_signals([drain, context] { drain(context); }, in_nanoseconds(patience));
     return Status();

@@ -41,6 +41,20 @@ void drain_at_signals(const char* word, double seconds = kSeconds) {
   if (tailrace_drain_at_signals(drain, const_cast<char*>(word), seconds) != TAILRACE_OK) _exit(9);
 }
 
+void hang(void*) {
+  say("hangs");
+  for (;;) pause();
+}
+
+tailrace_client* open_client(const std::string& configuration) {
+  tailrace_open_options options{};
+  options.struct_size = sizeof options;
+  options.config_text = configuration.c_str();
+  tailrace_client* client = nullptr;
+  if (tailrace_open_with("text", 0, &options, &client) != TAILRACE_OK) _exit(9);
+  return client;
+}
+
 End in_child(const std::function<void()>& body) {
   int ends[2];
   if (pipe(ends) != 0) abort();
@@ -134,11 +148,19 @@ TEST(Signals, ThatAHandlerPassesOnAreDrained) {
 
 TEST(Signals, DoNotWaitForEver) {
   const End end = in_child([] {
-    const auto hang = [](void*) {
-      say("hangs");
-      for (;;) pause();
-    };
     tailrace_drain_at_signals(hang, nullptr, 0.01);
+    get(SIGTERM);
+  });
+  EXPECT_EQ(end, (End{strsignal(SIGTERM), "hangs"}));
+}
+
+TEST(Signals, WaitAsLongAsAClientDoesWherePatienceIsZero) {
+  Directory directory;
+  const std::string text =
+      "tailrace: 1\nname: sim\nplace: {patience: 0.01}\nstorage: {path: " + directory.path().string() + "}\n";
+  const End end = in_child([&] {
+    tailrace_drain_at_signals(hang, nullptr, 0);
+    open_client(text);
     get(SIGTERM);
   });
   EXPECT_EQ(end, (End{strsignal(SIGTERM), "hangs"}));
@@ -196,7 +218,7 @@ TEST(Signals, CanBeDrainedBefore) {
 
 TEST(Signals, WrongArgumentsAreRefused) {
   EXPECT_EQ(tailrace_drain_at_signals(nullptr, nullptr, 1), TAILRACE_INVALID_ARGUMENT);
-  EXPECT_EQ(tailrace_drain_at_signals(drain, nullptr, 0), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_drain_at_signals(drain, nullptr, -1), TAILRACE_INVALID_ARGUMENT);
   EXPECT_EQ(in_child([] { get(SIGTERM); }), (End{strsignal(SIGTERM), ""})) << "nothing was added";
 }
 
@@ -207,11 +229,7 @@ TEST(Signals, WaitForAClientWhoseConfigurationSaysSo) {
                            ", throttle: 1 MiB/s}\nmemory: {budget: 64 MiB}\nlayouts: {l: {type: float64, shape: "
                            "[1048576]}}\nvariables: {a: {layout: l}}\n";
   const End end = in_child([&] {
-    tailrace_open_options options{};
-    options.struct_size = sizeof options;
-    options.config_text = text.c_str();
-    tailrace_client* client = nullptr;
-    if (tailrace_open_with("text", 0, &options, &client) != TAILRACE_OK) _exit(9);
+    tailrace_client* const client = open_client(text);
     const std::vector<double> values(1 << 20, 1.5);
     for (int step = 0; step < 4; ++step) {
       if (tailrace_write(client, "a", step, values.data()) != TAILRACE_OK) _exit(8);

@@ -27,9 +27,19 @@ namespace {
 // Those of a fault in the program are left alone: after a fault nothing can be trusted.
 constexpr std::array kSignals{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE};
 
+constexpr Nanoseconds kPatienceWithoutClient = std::chrono::seconds(600);  // the default of `place.patience`
+
+// relaxed: a number by itself. 0: there was no client.
+std::atomic<int64_t> longest_patience = 0;  // of a client, in nanoseconds
+
+Nanoseconds client_patience() {
+  const Nanoseconds longest(longest_patience.load(std::memory_order_relaxed));
+  return longest > Nanoseconds(0) ? longest : kPatienceWithoutClient;
+}
+
 struct Drain {
   std::function<void()> run;
-  Nanoseconds patience;
+  Nanoseconds patience;  // 0: that of the clients
 };
 
 // Never destroyed: a signal may come until the process has ended.
@@ -94,7 +104,9 @@ void run_all(State& state) {
     drains = state.drains;
   }
   Nanoseconds patience{0};
-  for (const Drain& drain : drains) patience = std::max(patience, drain.patience);
+  for (const Drain& drain : drains) {
+    patience = std::max(patience, drain.patience > Nanoseconds(0) ? drain.patience : client_patience());
+  }
   const auto ended = std::make_shared<std::binary_semaphore>(0);
   std::thread([drains = std::move(drains), ended] {
     for (const Drain& drain : drains) drain.run();
@@ -160,6 +172,13 @@ void drain_at_signals(std::function<void()> drain, Nanoseconds patience) {
   State& state = state_of_this_process();
   const std::lock_guard lock(state.mutex);
   state.drains.push_back({std::move(drain), patience});
+}
+
+void add_client_patience(Nanoseconds patience) {
+  int64_t longest = longest_patience.load(std::memory_order_relaxed);
+  while (longest < patience.count() &&
+         !longest_patience.compare_exchange_weak(longest, patience.count(), std::memory_order_relaxed)) {
+  }
 }
 
 void drain_now() {
