@@ -29,13 +29,32 @@ constexpr std::array kSignals{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ, SIGUSR1
 
 constexpr Nanoseconds kPatienceWithoutClient = std::chrono::seconds(600);  // the default of `place.patience`
 
-// relaxed: a number by itself. 0: there was no client.
-std::atomic<int64_t> longest_patience = 0;  // of a client, in nanoseconds
+// The longest patience of a client, in one number, so that a forked child forgets that of its parent.
+class ClientPatience {
+ public:
+  void add(Nanoseconds patience) {
+    uint64_t found = of_process_.load(std::memory_order_relaxed);
+    const uint64_t added = of_this_process() | static_cast<uint64_t>((patience + kUnit - Nanoseconds(1)) / kUnit);
+    while ((!is_of_this_process(found) || found < added) &&
+           !of_process_.compare_exchange_weak(found, added, std::memory_order_relaxed)) {
+    }
+  }
+  // 0: there was no client.
+  Nanoseconds longest() const {
+    const uint64_t found = of_process_.load(std::memory_order_relaxed);
+    return is_of_this_process(found) ? kUnit * static_cast<uint32_t>(found) : Nanoseconds(0);
+  }
 
-Nanoseconds client_patience() {
-  const Nanoseconds longest(longest_patience.load(std::memory_order_relaxed));
-  return longest > Nanoseconds(0) ? longest : kPatienceWithoutClient;
-}
+ private:
+  static constexpr Nanoseconds kUnit = std::chrono::milliseconds(10);  // the longest one possible has 32 bits
+
+  static uint64_t of_this_process() { return static_cast<uint64_t>(getpid()) << 32; }
+  static bool is_of_this_process(uint64_t found) { return found >> 32 == of_this_process() >> 32; }
+
+  // relaxed: a number by itself.
+  std::atomic<uint64_t> of_process_ = 0;
+};
+ClientPatience patience_of_clients;
 
 struct Drain {
   std::function<void()> run;
@@ -105,7 +124,8 @@ void run_all(State& state) {
   }
   Nanoseconds patience{0};
   for (const Drain& drain : drains) {
-    patience = std::max(patience, drain.patience > Nanoseconds(0) ? drain.patience : client_patience());
+    const Nanoseconds own = drain.patience > Nanoseconds(0) ? drain.patience : patience_of_clients.longest();
+    patience = std::max(patience, own > Nanoseconds(0) ? own : kPatienceWithoutClient);
   }
   const auto ended = std::make_shared<std::binary_semaphore>(0);
   std::thread([drains = std::move(drains), ended] {
@@ -174,12 +194,7 @@ void drain_at_signals(std::function<void()> drain, Nanoseconds patience) {
   state.drains.push_back({std::move(drain), patience});
 }
 
-void add_client_patience(Nanoseconds patience) {
-  int64_t longest = longest_patience.load(std::memory_order_relaxed);
-  while (longest < patience.count() &&
-         !longest_patience.compare_exchange_weak(longest, patience.count(), std::memory_order_relaxed)) {
-  }
-}
+void add_client_patience(Nanoseconds patience) { patience_of_clients.add(patience); }
 
 void drain_now() {
   State* const state = latest.load(std::memory_order_acquire);
