@@ -26,6 +26,7 @@ struct Options {
   uint64_t request = uint64_t{1} << 20;  // bytes
   uint64_t requests = 256;
   uint64_t budget = uint64_t{64} << 20;
+  bool again = false;  // the file is written once before
   bool asked = false;
 };
 
@@ -39,6 +40,7 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--request", options.request, "bytes of a request")->check(CLI::Range(1ul, 1ul << 30));
   app.add_option("--requests", options.requests, "how many")->check(CLI::Range(1, 1 << 24));
   app.add_option("--budget", options.budget, "bytes of memory for data under way");
+  app.add_flag("--again", options.again, "write the file once before, so that its memory is there");
   options.asked = parse(app, argc, argv);
   return options;
 }
@@ -77,6 +79,7 @@ class Run {
       write_each(16);  // warms up
       result.latencies = write_each(options_.requests);
     } else {
+      if (options_.again) (void)write_all();
       result = write_all();
       if (options_.what == What::read) result = read_all();
     }

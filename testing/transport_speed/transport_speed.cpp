@@ -3,11 +3,11 @@
 // program.
 //
 //   transport_speed [--ucx] [--tls NAMES] [--segments N] [--eager BYTES] [--seconds S] [--announce] [--tiny]
-//                   [--idle S]
+//                   [--idle S] [--json]
 //
 // --tls tcp: of UCX, as between machines. --announce: registers the memory. --idle: measures instead what a
-// connection costs that nobody uses. Bulk data come from and go to 16 buffers in turn. Compiled against src, so it is
-// here and not in bench/.
+// connection costs that nobody uses. --json: prints one document for `tailrace bench forward`. Bulk data come from
+// and go to 16 buffers in turn. Compiled against src, so it is here and not in bench/.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +30,7 @@ namespace {
 constexpr size_t kLargest = size_t{8} << 20;
 constexpr size_t kAtOnce = 16;  // messages under way
 constexpr size_t kRoundTrip = 4096;
+constexpr size_t kOften = size_t{1} << 20;  // bytes of a message in --json
 
 struct Settings {
   bool is_ucx = false;
@@ -38,6 +39,8 @@ struct Settings {
   double seconds = 0.5;  // of each measurement
   double idle = 0;
   bool announces = false;
+  bool is_tiny = false;
+  bool wants_json = false;
 };
 
 double now() {
@@ -225,6 +228,12 @@ void print_speeds(Client& client, bool is_tiny) {
               1e6 * client.round_trip(kRoundTrip, true));
 }
 
+void print_json(Client& client) {
+  const double bandwidth = client.bandwidth(kOften, false);
+  std::printf("{\"transport_speed\": 1, \"bandwidth\": %.0f, \"latency\": %.9f}\n", bandwidth,
+              client.round_trip(kRoundTrip, false));
+}
+
 void print_comparison(const std::string& transports) {
   const std::string tls = transports.empty() ? "" : "UCX_TLS=" + transports + " ";
   std::printf(
@@ -235,7 +244,7 @@ void print_comparison(const std::string& transports) {
       tls.c_str(), tls.c_str());
 }
 
-Settings read(int count, char** arguments, bool& is_tiny) {
+Settings read(int count, char** arguments) {
   Settings settings;
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
@@ -247,16 +256,16 @@ Settings read(int count, char** arguments, bool& is_tiny) {
     if (word == "--seconds") settings.seconds = std::strtod(value().c_str(), nullptr);
     if (word == "--announce") settings.announces = true;
     if (word == "--idle") settings.idle = std::strtod(value().c_str(), nullptr);
-    if (word == "--tiny") is_tiny = true;
+    if (word == "--json") settings.wants_json = true;
+    if (word == "--tiny") settings.is_tiny = true;
   }
-  if (is_tiny) settings.seconds = 0.01;
+  if (settings.is_tiny) settings.seconds = 0.01;
   settings.segments = std::clamp<size_t>(settings.segments, 1, Transport::kMostSegments);
   return settings;
 }
 
 int run(int count, char** arguments) {
-  bool is_tiny = false;
-  const Settings settings = read(count, arguments, is_tiny);
+  const Settings settings = read(count, arguments);
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return 1;
   const pid_t listener = ::fork();  // before there is any UCX
@@ -269,9 +278,11 @@ int run(int count, char** arguments) {
     Client client(settings, std::string(address.data(), static_cast<size_t>(size)));
     if (settings.idle > 0) {
       std::printf("an idle connection uses %.3f %% of a processor\n", 100 * client.idle());
+    } else if (settings.wants_json) {
+      print_json(client);
     } else {
-      print_speeds(client, is_tiny);
-      if (settings.is_ucx && !is_tiny) print_comparison(settings.transport.transports);
+      print_speeds(client, settings.is_tiny);
+      if (settings.is_ucx && !settings.is_tiny) print_comparison(settings.transport.transports);
     }
   }
   int status = 0;

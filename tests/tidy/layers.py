@@ -75,7 +75,7 @@ THIRD_PARTY = [
     (r"spdlog/", ["src/base"]),
     (r"liburing", ["src/storage/uring", "tests"]),
     (r"sodium", ["src/transport/key"]),
-    (r"openssl/", ["src/transport/tcp"]),
+    (r"openssl/", ["src/transport/tcp", "bench/forward"]),
     (r"uc[ps]/", ["src/transport/ucx"]),
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
     (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output", "bindings/cube/archive", "bindings/cube/remap"]),

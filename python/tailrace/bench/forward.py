@@ -1,9 +1,10 @@
-"""The study of `tailrace bench forward`: one program and one forwarder on this machine, beside the disk and UCX.
+"""The study of `tailrace bench forward`: one program and one forwarder on this machine, beside the disk and TLS.
 
-Each round writes and reads one raw file directly, through the forwarder over the transport that UCX chooses, and over
-TCP; and waits for single small writes to a file in memory, so that the network's part of their time shows. UCX's own
-program sends the same sizes. A bar says how much slower the forwarder may be. Prints nothing, but reports to an
-Observer.
+Each round writes and reads one raw file directly and through the forwarder, writes one in memory through it, and
+waits for small writes to a file in memory, so that the network's part of their time shows.
+The program tls_stream sends the same bytes by TLS alone, and receives them into a file, which is all that one
+connection and two processors can do; transport_speed sends them by tailrace's transport alone. A bar says how much
+slower the forwarder may be. Prints nothing, but reports to an Observer.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ from typing import Any
 
 import tailrace
 
-from . import bars, machine, program, ucx_peer
+from . import bars, machine, program
 from .bars import Bar
 from .forwarder import Forwarder
 from .program import Failed, Report
 from .scratch import Scratch
 from .steal import TRIES, Steal
 
-VERSION = 1
-TRANSPORTS = {"tcp": "tcp"}  # names in results, and those of UCX that are compared with them
+VERSION = 2
 SMALL = 4096  # bytes of a write that is waited for
 
 _PLACE = pathlib.Path("build/release/bench/forward/forward_bench")
+_TRANSPORT = pathlib.Path("build/release/testing/transport_speed/transport_speed")
+_TLS = "tls_stream"  # beside forward_bench
 _MEMORY = pathlib.Path("/dev/shm")
+
+_WAYS = ("direct", "forwarder", "memory", "tls", "transport")
 
 
 @dataclass(frozen=True)
@@ -87,77 +91,106 @@ class _Study:
         self._memory = memory
         self._forwarder = forwarder
         self._steal = Steal(tries=settings.tries)
-        self._peer = ucx_peer.is_here()
+        self._missing: list[dict[str, str]] = []
+        try:
+            self._transport = program.locate("transport_speed", _TRANSPORT, None, "--program")
+        except Failed:
+            self._missing = [{"part": "transport_speed", "why": "it is in a build of tailrace's repository alone"}]
 
     def all(self) -> dict[str, Any]:
         s = self._settings
-        ways = ["direct", *TRANSPORTS]
-        runs: dict[tuple[str, str], list[float]] = {}
-        self._observer.begin("one program, one forwarder", (s.repeats + 1) * len(ways) * 4)
+        ways = [way for way in _WAYS if way != "transport" or not self._missing]
+        runs: dict[str, list[float]] = {}
+        self._observer.begin("one program, one forwarder", (s.repeats + 1) * 11)
         for number in range(s.repeats + 1):  # the first one warms up
             turn = number % len(ways)
             for way in ways[turn:] + ways[:turn]:
                 for what, seconds in self._turn(way, f"round {number}" if number else "warming up").items():
                     if number:
-                        runs.setdefault((way, what), []).append(seconds)
-        found = {f"forward {name}": self._bars(name, runs) for name in TRANSPORTS}
+                        runs.setdefault(f"{way} {what}", []).append(seconds)
+        found = {"forward tls": self._peers(runs), "forward tcp": self._bars(runs)}
         for part, each in found.items():
             self._observer.part(part, each)
-        missing = [] if self._peer else [{"part": "ucx_perftest",
-                                          "why": "it is not installed (Debian package ucx-utils)"}]
-        for one in missing:
+        for one in self._missing:
             self._observer.missing(one["part"], one["why"])
-        return self._document([bar for each in found.values() for bar in each], missing)
+        return self._document([bar for each in found.values() for bar in each], self._missing)
 
     def _turn(self, way: str, title: str) -> dict[str, float]:
-        """Returns the seconds of a run of each kind: for all bytes, or for one small write."""
-        s = self._settings
-        count = s.bytes // s.request
+        """Returns the seconds of a run of each kind: for all bytes, or for one small write or round trip."""
+        if way == "tls":
+            return self._tls(title)
+        if way == "transport":
+            self._observer.run(f"the transport, {title}")
+            said = program.ask([str(self._transport), "--json", *(["--tiny"] if self._settings == QUICK else [])],
+                               "transport_speed")
+            return {"stream": self._settings.bytes / said["bandwidth"], "echo": said["latency"]}
         seconds: dict[str, float] = {}
+        if way == "memory":
+            self._observer.run(f"write, memory, {title}")
+            return {"write": self._run(way, ["write", "--again"], self._memory)["whole"]}
         for what in ("write", "read"):
             self._observer.run(f"{what}, {way}, {title}")
-            report = self._run(way, what, self._scratch.of("forward")[0], s.request, count)
+            report = self._run(way, [what], self._scratch.of("forward")[0])
             seconds[what] = report["whole"]
             if what == "write":
                 seconds["handed"] = report["handed"]
         self._observer.run(f"small writes, {way}, {title}")
-        seconds["small"] = self._run(way, "latency", self._memory, SMALL, s.small)["latency"]
-        self._observer.run(f"{ucx_peer.PROGRAM}, {way}, {title}")
-        if self._peer and way in TRANSPORTS:
-            names = TRANSPORTS[way]
-            seconds["ucx"] = count * ucx_peer.seconds_of_message("ucp_am_bw", s.request, count, names)
-            # The test sends the message to and fro, and gives half of that time.
-            seconds["ucx_small"] = 2 * ucx_peer.seconds_of_message("ucp_am_lat", SMALL, s.small, names)
+        seconds["small"] = self._run(way, ["latency"], self._memory, SMALL)["latency"]
         return seconds
 
-    def _run(self, way: str, what: str, directory: pathlib.Path, request: int, requests: int) -> Report:
-        command = [str(self._path), "--dir", str(directory), "--what", what, "--request", str(request), "--requests",
-                   str(requests)]
-        if way in TRANSPORTS:
+    def _tls(self, title: str) -> dict[str, float]:
+        s = self._settings
+        seconds: dict[str, float] = {}
+        for what in ("stream", "file", "echo"):
+            self._observer.run(f"TLS alone, {what}, {title}")
+            request, requests = (SMALL, s.small) if what == "echo" else (s.request, s.bytes // s.request)
+            command = [str(self._path.with_name(_TLS)), "--what", what, "--dir",
+                       str(self._scratch.of("forward")[0]), "--request", str(request), "--requests", str(requests)]
+            report = self._steal.least_disturbed(lambda command=command: program.ask(command, "tls_stream"),
+                                                 self._scratch.settle)
+            seconds[what] = report["latency" if what == "echo" else "whole"]
+        return seconds
+
+    def _run(self, way: str, what: Sequence[str], directory: pathlib.Path, request: int = 0) -> Report:
+        s = self._settings
+        requests = s.small if request else s.bytes // s.request
+        command = [str(self._path), "--dir", str(directory), "--request", str(request or s.request), "--requests",
+                   str(requests), "--what", *what]
+        if way != "direct":
             command += self._forwarder.arguments()
         return self._steal.least_disturbed(lambda: program.ask(command, "forward_run"), self._scratch.settle)
 
-    def _bars(self, way: str, runs: dict[tuple[str, str], list[float]]) -> list[Bar]:
-        s = self._settings
-        mib = s.bytes / (1 << 20)
-        mine = {what: runs[way, what] for what in ("write", "handed", "read", "small")}
-        direct = {what: runs["direct", what] for what in ("write", "handed", "read", "small")}
+    def _peers(self, runs: dict[str, list[float]]) -> list[Bar]:
+        mib = self._settings.bytes / (1 << 20)
         found = [
+            Bar("TLS alone", "MiB/s", [mib / one for one in runs["tls stream"]]),
+            Bar("TLS alone, into a file", "MiB/s", [mib / one for one in runs["tls file"]]),
+            Bar("4 KiB there and back by TLS alone", "µs", bars.scaled(runs["tls echo"], 1e6)),
+        ]
+        if "transport stream" in runs:
+            found += [Bar("the transport alone", "MiB/s", [mib / one for one in runs["transport stream"]]),
+                      Bar("4 KiB there and back by the transport", "µs", bars.scaled(runs["transport echo"], 1e6))]
+        return found
+
+    def _bars(self, runs: dict[str, list[float]]) -> list[Bar]:
+        mib = self._settings.bytes / (1 << 20)
+        mine = {what: runs[f"forwarder {what}"] for what in ("write", "handed", "read", "small")}
+        direct = {what: runs[f"direct {what}"] for what in ("write", "handed", "read", "small")}
+        slower = [max(pair) for pair in zip(direct["write"], runs["tls stream"])]
+        return [
+            Bar("time to write, beside the slower of disk and TLS", "×", bars.ratios(mine["write"], slower), 1.15),
+            Bar("time to write to memory, beside TLS", "×",
+                bars.ratios(runs["memory write"], runs["tls stream"]), 1 / 0.8),
+            Bar("a small write, beside 4 KiB there and back", "×", bars.ratios(mine["small"], runs["tls echo"]), 2),
+            Bar("time to write, beside TLS into a file", "×", bars.ratios(mine["write"], runs["tls file"])),
             Bar("written through the forwarder", "MiB/s", [mib / one for one in mine["write"]]),
+            Bar("written to memory through the forwarder", "MiB/s", [mib / one for one in runs["memory write"]]),
             Bar("written directly", "MiB/s", [mib / one for one in direct["write"]]),
             Bar("handed over, beside direct", "×", bars.ratios(mine["handed"], direct["handed"])),
             Bar("read, beside direct", "×", bars.ratios(mine["read"], direct["read"])),
             Bar("a small write in memory", "µs", bars.scaled(mine["small"], 1e6)),
             Bar("the same without forwarder", "µs", bars.scaled(direct["small"], 1e6)),
         ]
-        slower = direct["write"]
-        if self._peer:
-            slower = [max(pair) for pair in zip(direct["write"], runs[way, "ucx"])]
-            found += [Bar("UCX alone", "MiB/s", [mib / one for one in runs[way, "ucx"]]),
-                      Bar("round trip of UCX alone", "µs", bars.scaled(runs[way, "ucx_small"], 1e6)),
-                      Bar("a small write, beside that", "×", bars.ratios(mine["small"], runs[way, "ucx_small"]), 1.5)]
-        of = "the slower of disk and UCX" if self._peer else "the disk"
-        return [Bar(f"time to write, beside {of}", "×", bars.ratios(mine["write"], slower), 1 / 0.9), *found]
 
     def _document(self, found: Sequence[Bar], missing: Sequence[dict[str, str]]) -> dict[str, Any]:
         s = self._settings

@@ -23,7 +23,8 @@ TITLES = {"open": "open, and the first output", "places": "place core beside pla
           "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
           "restart": "the server is killed",
-          "forward tcp": "through a forwarder, over TCP with TLS", "ucx_perftest": "UCX's own program"}
+          "forward tls": "TLS alone, between two processes",
+          "forward tcp": "through a forwarder, over TCP with TLS", "transport_speed": "the transport alone"}
 
 
 class Printer:

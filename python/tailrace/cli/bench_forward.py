@@ -1,4 +1,4 @@
-"""`tailrace bench forward`: one program and one forwarder on this machine, beside the disk and UCX alone; or, with
+"""`tailrace bench forward`: one program and one forwarder on this machine, beside the disk and TLS alone; or, with
 --schedulers, many processes and four forwarders with each scheduler.
 
 Reads the options and passes them to tailrace.bench.forward or tailrace.bench.testbed; bench_bars.py and
@@ -13,8 +13,7 @@ from typing import Any
 from . import bench_options
 
 _EPILOG = """\
-Files lie on this machine's disk, those of small writes in memory. With Debian's package ucx-utils, UCX's own program
-is measured beside it.
+Files lie on this machine's disk, those of small writes in memory. The program tls_stream shows what TLS alone does.
 
 --schedulers compares no forwarding with fifo, hbrr, twins (windows of 1 to 32 ms) and adaptive. Forwarders run in
 network namespaces of their own if the user may make these. The data servers are modelled: the storage of all
@@ -29,7 +28,7 @@ _SCHEDULERS = ("clients", "requests", "request", "pattern", "write", "disk")
 def register(kinds: Any) -> None:
     """Adds the command."""
     parser = kinds.add_parser(
-        "forward", help="one program and one forwarder, beside disk and UCX; or schedulers of several forwarders",
+        "forward", help="one program and one forwarder, beside disk and TLS; or schedulers of several forwarders",
         epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Starts a forwarder, and writes and reads a file through it and without it, round after round.\n"
                     "Prints bandwidth, the time of small writes, and bars. Takes some minutes, and needs a machine\n"
