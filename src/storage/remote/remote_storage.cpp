@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace tailrace::impl {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr uint32_t kMostSegments = 1024;
 constexpr uint64_t kTogether = uint64_t{256} << 10;  // most bytes of a message of several transfers
+constexpr uint64_t kSmall = uint64_t{16} << 10;      // bytes of a message whose answer comes soon
 constexpr Nanoseconds kLook = std::chrono::milliseconds(200);
 
 uint64_t bytes_of(std::span<const iovec> segments) {
@@ -188,6 +190,7 @@ size_t RemoteStorage::reap(std::span<Completion> done) {
   progress();
   size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = done_.pop();
+  if (count == 0 && looks()) std::this_thread::yield();  // the program's own threads come first
   return count;
 }
 
@@ -263,6 +266,7 @@ bool RemoteStorage::add(Batch& batch, uint32_t slot) {
 void RemoteStorage::send(size_t forwarder, Batch& batch) {
   const uint64_t number = forwarders_.send(forwarder, batch.records, batch.bulk);
   for (const uint32_t slot : batch.slots) ++slots_[slot].borrowed;
+  if (batch.bytes <= kSmall) look_until_ = forwarders_.now() + options_.look;
   messages_[number] = {.forwarder = forwarder, .link = forwarders_.link(forwarder), .slots = std::move(batch.slots)};
   batch = {};
 }

@@ -37,6 +37,7 @@ class RemoteStorage final : public Storage {
     uint64_t process = 0;  // a number that no other storage has; see ForwardTerms
     Links::Options links = {};
     Nanoseconds grace = std::chrono::seconds(4);  // see ForwarderSet
+    Nanoseconds look{0};  // after a small message its owner does not sleep for so long: the answer comes soon
   };
 
   // Connects to a forwarder. Fails with TAILRACE_SERVER_LOST if none answers, unless this node then does without.
@@ -52,7 +53,7 @@ class RemoteStorage final : public Storage {
   void use_memory(std::span<std::byte> memory) override;
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
-  std::optional<Nanoseconds> due() const override { return forwarders_.due(); }
+  std::optional<Nanoseconds> due() const override { return looks() ? forwarders_.now() : forwarders_.due(); }
 
  private:
   // A transfer that was cut. It ends when all of its pieces have.
@@ -120,6 +121,7 @@ class RemoteStorage final : public Storage {
   bool add(Batch& batch, uint32_t slot);
   void send(size_t forwarder, Batch& batch);
   bool begin_here(uint32_t slot, FileHandle file);
+  bool looks() const { return !messages_.empty() && forwarders_.now() < look_until_; }
   void end(uint32_t slot, int64_t result);
   void release(uint32_t slot);
 
@@ -138,6 +140,7 @@ class RemoteStorage final : public Storage {
   std::vector<uint32_t> free_slots_;
   std::deque<uint32_t> waiting_;  // slots that were not sent, or must be sent again
   std::map<uint64_t, Message> messages_;
+  Nanoseconds look_until_{0};
   std::vector<ForwarderEvent> events_;
   std::vector<Completion> here_;  // scratch
   uint32_t under_way_here_ = 0;
