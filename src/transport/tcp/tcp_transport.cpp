@@ -298,7 +298,7 @@ void TcpTransport::close(PeerId id) {
 
 void TcpTransport::drop_the_slow() {
   const Nanoseconds begun_before = now() - options_.greeting;
-  while (!strangers_.empty() && strangers_.begin()->second.since < begun_before) {
+  while (!strangers_.empty() && strangers_.begin()->second.since <= begun_before) {
     drop_stranger(strangers_.begin()->first, Status(TAILRACE_TIMEOUT, "it has not ended its handshake in time"));
   }
 }
@@ -317,6 +317,8 @@ void TcpTransport::set_timer() {
   }
   if (may_accept_ || waiting_) least = std::min(least.value_or(Nanoseconds::max()), now() + kLeastTurn);
   for (const auto& [id, one] : leaving_) least = std::min(least.value_or(one.until), one.until);
+  if (least == set_for_) return;  // most polls: nobody must be dropped, and the timer stands
+  set_for_ = least;
   itimerspec at{};
   if (least) at.it_value = to_timespec(std::max(*least - now(), Nanoseconds(1)));
   ::timerfd_settime(timer_.get(), 0, &at, nullptr);

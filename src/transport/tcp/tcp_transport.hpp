@@ -99,6 +99,7 @@ class TcpTransport final : public Transport {
   std::map<PeerId, Leaving> leaving_;
   std::vector<PeerId> busy_;                       // connections that may have something to do
   std::vector<std::pair<PeerId, Status>> failed_;  // of connections that never were; their owner must hear of it
+  std::optional<Nanoseconds> set_for_;             // the time at which the timer rings
   PeerId last_ = 0;
 };
 
