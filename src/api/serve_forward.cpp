@@ -15,26 +15,27 @@
 
 namespace {
 
+using tailrace::impl::ForwardRequests;
 using tailrace::impl::ForwardServerOptions;
-using tailrace::impl::ForwardStop;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
 
 constexpr int kWrongUsage = 2;  // same as `tailrace`
 
 // Signal handlers have no other way to the forwarder.
-ForwardStop stop;
+ForwardRequests requests;
 
-extern "C" void ask_to_stop(int) {
-  stop.asked = true;
-  const int bell = stop.bell;
+extern "C" void ask(int signal) {
+  (signal == SIGHUP ? requests.read_keys : requests.stop) = true;
+  const int bell = requests.bell;
   const uint64_t one = 1;
   if (bell >= 0 && ::write(bell, &one, sizeof one) < 0) return;
 }
 
 void heed_signals() {
   struct sigaction action {};
-  action.sa_handler = ask_to_stop;
+  action.sa_handler = ask;
+  (void)::sigaction(SIGHUP, &action, nullptr);
   (void)::sigaction(SIGTERM, &action, nullptr);
   (void)::sigaction(SIGINT, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
@@ -50,7 +51,7 @@ int fail(const Status& status) {
 int main(int argc, char** argv) {
   CLI::App app{
       "A forwarder: takes the transfers of clients on other nodes over the network and carries them out. "
-      "It ends when it gets SIGTERM, after it has answered what it has."};
+      "It ends when it gets SIGTERM, after it has answered what it has. SIGHUP has it read its key files again."};
   ForwardServerOptions options;
   std::string status;
   std::string key;
@@ -82,6 +83,6 @@ int main(int argc, char** argv) {
     std::printf("listening on %s\n", address.c_str());
     std::fflush(stdout);
   };
-  const Status ended = tailrace::impl::run_forwarder(options, stop);
+  const Status ended = tailrace::impl::run_forwarder(options, requests);
   return ended.ok() ? 0 : fail(ended);
 }

@@ -11,6 +11,7 @@
 
 #include <sys/uio.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,12 @@ namespace tailrace::impl {
 
 // A connection to another process. Numbers are not reused.
 using PeerId = uint64_t;
+
+// A key that both ends have; `identity` is public.
+struct PreSharedKey {
+  std::string identity;
+  std::array<unsigned char, 32> secret = {};
+};
 
 struct TransportEvent {
   enum class Kind : uint8_t {
@@ -82,6 +89,10 @@ class Transport {
   // Announces memory that most bulk data will come from or go to, so that the transport can register it. At most
   // once; on any thread. The memory outlives the transport.
   virtual void use_memory(std::span<std::byte> memory) = 0;
+
+  // Replaces the keys, for connections that begin from now on; those that have begun go on with theirs. At least one.
+  // If it fails, the keys stay. A transport without keys ignores them.
+  virtual Status use_keys(std::vector<PreSharedKey>) { return {}; }
 };
 
 }  // namespace tailrace::impl

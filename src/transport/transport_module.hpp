@@ -6,7 +6,6 @@
 // they do not.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +19,6 @@
 namespace tailrace::impl {
 
 class Doorbell;
-
-// A key that both ends have; `identity` is public.
-struct PreSharedKey {
-  std::string identity;
-  std::array<unsigned char, 32> secret = {};
-};
 
 struct TransportOptions {
   // Over TCP: the keys of a listener; a caller calls with the first.
@@ -49,7 +42,7 @@ struct TransportModule {
 };
 
 // Changes with the layout of what crosses. Raise the first number if a meaning changes and no size does.
-constexpr uint64_t kTransportBuild = uint64_t{3} << 48 | uint64_t{sizeof(TransportEvent)} << 32 |
+constexpr uint64_t kTransportBuild = uint64_t{4} << 48 | uint64_t{sizeof(TransportEvent)} << 32 |
                                      uint64_t{sizeof(TransportOptions)} << 16 | uint64_t{sizeof(Fault)};
 
 // The exported function, of type TransportModuleFunction with C linkage. Its result is constant.

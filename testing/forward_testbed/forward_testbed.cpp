@@ -21,11 +21,11 @@
 namespace tailrace::impl::study {
 namespace {
 
-ForwardStop stop;
+ForwardRequests requests;
 
 extern "C" void ask_testbed_to_stop(int) {
-  stop.asked = true;
-  const int bell = stop.bell;
+  requests.stop = true;
+  const int bell = requests.bell;
   const uint64_t one = 1;
   if (bell >= 0 && ::write(bell, &one, sizeof one) < 0) return;
 }
@@ -49,7 +49,7 @@ int run_forwarder_of(const std::string& config, const ModelledServers::Options& 
     return std::make_unique<ModelledStorage>(std::move(inner), std::move(opened).value(), clock);
   };
   std::signal(SIGTERM, &ask_testbed_to_stop);
-  const Status ended = run_forwarder(options, stop);
+  const Status ended = run_forwarder(options, requests);
   return ended.ok() ? 0 : fail(ended);
 }
 

@@ -63,13 +63,13 @@ class Owner {
 };
 
 void run(const uint8_t* data, size_t size) {
-  static const std::unique_ptr<Tls> tls = Tls::create({key()}).value();
+  static const std::shared_ptr<const Tls> tls = Tls::create({key()}).value();
   int ends[2] = {-1, -1};
   TAILRACE_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
   const FileDescriptor its(ends[1]);
   std::vector<TransportEvent> events;
-  Connection connection(1, FileDescriptor(ends[0]), *tls, false, "a peer", events);
-  TlsStream stream(*tls, its.get(), true);
+  Connection connection(1, FileDescriptor(ends[0]), tls, false, "a peer", events);
+  TlsStream stream(tls, its.get(), true);
   for (int i = 0; i < 10 && connection.phase() != Connection::Phase::open; ++i) {
     TAILRACE_REQUIRE(stream.shake_hands().ok());
     connection.move();

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -354,6 +355,37 @@ def test_another_key_is_refused_on_both_sides(tmp_path, key, start):
     with pytest.raises(tailrace.Error):
         forwarder.status(io.address, tmp_path / "other")
     assert forwarder.status(io.address, key)["clients"] == []
+
+
+def test_keys_change_while_a_forwarder_runs(tmp_path, key, start):
+    """SIGHUP: new clients need the key that the file has now, others go on, and a broken file changes nothing."""
+    io = start(log={"level": "info"})
+    old, new = tmp_path / "old", tmp_path / "new"
+    shutil.copy(key, old)
+    assert cli.main(["key", "new", str(new)]) == 0
+    name = subprocess.run([sys.executable, "-m", "tailrace.cli", "key", "show", str(new)], text=True,
+                          capture_output=True, check=True).stdout.strip()
+    with tailrace.open(write_config(tmp_path, tmp_path / "out", [io.address], old), 0) as out:
+        key.write_text("nothing\n")
+        read_keys_again(io, "the keys stay as they are")
+        assert forwarder.status(io.address, old)["listen"]
+        shutil.copy(new, key)
+        read_keys_again(io, f"new connections need one of these keys: {name}")
+        assert forwarder.status(io.address, new)["listen"]
+        with pytest.raises(tailrace.Error, match="key"):
+            forwarder.status(io.address, old)
+        for step in range(2):
+            out.write("u", step, step + np.arange(200_000.0))
+            out.write("small", step, np.full(7, step, dtype="f4"))
+            out.end_iteration(step)
+    check_series(tmp_path / "out", range(2))
+
+
+def read_keys_again(io, message):
+    before = io.messages().count(message)
+    io.process.send_signal(signal.SIGHUP)
+    while io.messages().count(message) == before:
+        assert io.process.poll() is None, io.messages()
 
 
 def test_a_key_that_others_may_read_is_refused(tmp_path, key, start):

@@ -85,11 +85,27 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
   return {};
 }
 
-void serve(Parts& parts, ForwardStop& stop) {
+// Takes the keys that the files have now. A file without a key changes nothing.
+void read_keys_again(Transport& transport, const Config::Forward& config, Log& log) {
+  auto keys = read_keys(config.keys);
+  std::string names;
+  for (const PreSharedKey& key : keys.ok() ? keys.value() : std::vector<PreSharedKey>()) {
+    names += (names.empty() ? "" : ", ") + key.identity;
+  }
+  const Status used = !keys.ok() ? keys.status() : names.empty() ? Status() : transport.use_keys(keys.value());
+  if (!used.ok()) {
+    log.error("the keys stay as they are: {}", used.fault().message);
+  } else {
+    log.info("new connections need one of these keys: {}", names.empty() ? "none, UCX has no keys" : names);
+  }
+}
+
+void serve(Parts& parts, ForwardRequests& requests, const Config::Forward& config, Log& log) {
   Forwarder& forwarder = *parts.forwarder;
   Nanoseconds awake_until{0};
   while (!forwarder.has_left()) {
-    if (stop.asked) forwarder.leave();
+    if (requests.stop) forwarder.leave();
+    if (requests.read_keys.exchange(false)) read_keys_again(*parts.transport, config, log);
     if (forwarder.step()) {
       awake_until = parts.clock.now() + kLook;
       continue;
@@ -99,7 +115,7 @@ void serve(Parts& parts, ForwardStop& stop) {
       continue;
     }
     parts.doorbell.prepare();
-    if (forwarder.step() || (stop.asked && forwarder.has_left())) {
+    if (forwarder.step() || (requests.stop && forwarder.has_left())) {
       parts.doorbell.cancel();
       continue;
     }
@@ -111,7 +127,7 @@ void serve(Parts& parts, ForwardStop& stop) {
 
 }  // namespace
 
-Status run_forwarder(const ForwardServerOptions& options, ForwardStop& stop) {
+Status run_forwarder(const ForwardServerOptions& options, ForwardRequests& requests) {
   ConfigInput input;
   input.file = options.config;
   Result<Config> config = read_config(input);
@@ -127,10 +143,10 @@ Status run_forwarder(const ForwardServerOptions& options, ForwardStop& stop) {
   if (Status status = build(parts, config.value(), options, log); !status.ok()) return status;
   const Result<std::string> address = parts.links->listen(config.value().forward.listen);
   if (!address.ok()) return address.status();
-  stop.bell = parts.doorbell.fd();
+  requests.bell = parts.doorbell.fd();
   if (options.listening) options.listening(address.value());
-  serve(parts, stop);
-  stop.bell = -1;
+  serve(parts, requests, config.value().forward, log);
+  requests.bell = -1;
   return {};
 }
 

@@ -1,7 +1,7 @@
 // run_forwarder: builds a forwarder with all its parts from a configuration, and runs it. It is a composition root,
 // like CoreServer.
 //
-// It listens by UCX, serves clients until it is asked to stop, and then tells them, answers what it has, and ends.
+// It serves clients until it is asked to stop, and then tells them, answers what it has, and ends.
 // Its process does nothing else. One thread runs all of it; the storage and the transport have helpers of their own.
 #pragma once
 
@@ -15,10 +15,11 @@
 
 namespace tailrace::impl {
 
-// A request to stop, from a signal handler.
-struct ForwardStop {
-  std::atomic<bool> asked{false};  // seq_cst; read by the forwarder's thread after it wakes
-  std::atomic<int> bell{-1};       // writing a 64-bit 1 to this descriptor wakes the forwarder
+// Requests from signal handlers. seq_cst; read by the forwarder's thread after it wakes.
+struct ForwardRequests {
+  std::atomic<bool> stop{false};
+  std::atomic<bool> read_keys{false};  // read the key files again
+  std::atomic<int> bell{-1};           // writing a 64-bit 1 to this descriptor wakes the forwarder
 };
 
 struct ForwardServerOptions {
@@ -30,6 +31,6 @@ struct ForwardServerOptions {
   std::function<std::unique_ptr<Storage>(std::unique_ptr<Storage>)> wrap = {};
 };
 
-Status run_forwarder(const ForwardServerOptions& options, ForwardStop& stop);
+Status run_forwarder(const ForwardServerOptions& options, ForwardRequests& requests);
 
 }  // namespace tailrace::impl

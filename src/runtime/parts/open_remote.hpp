@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -21,6 +22,9 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
 
 // Opens the transport, with the keys. The doorbell outlives it.
 Result<std::unique_ptr<Transport>> open_transport(const Config::Forward& config, Doorbell& doorbell);
+
+// Reads key files.
+Result<std::vector<PreSharedKey>> read_keys(const std::vector<std::string>& files);
 
 // Returns the name of this node and process, for the other end's log: "node7/4711".
 std::string name_of_process();

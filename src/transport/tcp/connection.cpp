@@ -33,14 +33,14 @@ Status about(const std::string& address, const Status& why) {
 
 }  // namespace
 
-Connection::Connection(PeerId id, FileDescriptor socket, const Tls& tls, bool calls, std::string address,
-                       std::vector<TransportEvent>& events)
+Connection::Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls,
+                       std::string address, std::vector<TransportEvent>& events)
     : id_(id),
       socket_(std::move(socket)),
       calls_(calls),
       address_(std::move(address)),
       events_(events),
-      stream_(tls, socket_.get(), calls),
+      stream_(std::move(tls), socket_.get(), calls),
       phase_(calls ? Phase::connecting : Phase::greeting) {}
 
 bool Connection::move() {

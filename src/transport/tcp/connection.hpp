@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +36,7 @@ class Connection {
   enum class Phase : uint8_t { connecting, greeting, open, failed };
 
   // `calls`: this end connects. Events, but for connections themselves, are appended to `events`. Both outlive it.
-  Connection(PeerId id, FileDescriptor socket, const Tls& tls, bool calls, std::string address,
+  Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls, std::string address,
              std::vector<TransportEvent>& events);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

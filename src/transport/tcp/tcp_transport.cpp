@@ -111,7 +111,7 @@ Status TcpTransport::begin_connecting(PeerId id, const std::string& address) {
   }
   const int descriptor = socket.get();
   if (Status added = set_.add(descriptor, id, EpollSet::Trigger::edge_both); !added.ok()) return added;
-  connections_[id] = std::make_unique<Connection>(id, std::move(socket), *tls_, true, address, events_);
+  connections_[id] = std::make_unique<Connection>(id, std::move(socket), tls_, true, address, events_);
   busy_.push_back(id);
   return {};
 }
@@ -123,7 +123,7 @@ void TcpTransport::accept_some() {
     Waiting next = std::move(*std::exchange(waiting_, std::nullopt));
     if (!set_.add(next.socket.get(), id, EpollSet::Trigger::edge_both).ok()) continue;
     strangers_[id] = {host_of(next.address), now(),
-                      std::make_unique<Connection>(id, std::move(next.socket), *tls_, false, next.address, events_)};
+                      std::make_unique<Connection>(id, std::move(next.socket), tls_, false, next.address, events_)};
     busy_.push_back(id);
   }
 }
@@ -282,6 +282,12 @@ void TcpTransport::look(std::optional<Nanoseconds> limit) {
 
 void TcpTransport::wait(Nanoseconds limit) {
   if (events_.empty() && busy_.empty() && failed_.empty()) wait_for_events(set_.fd(), POLLIN, limit);
+}
+
+Status TcpTransport::use_keys(std::vector<PreSharedKey> keys) {
+  Result<std::unique_ptr<Tls>> made = Tls::create(std::move(keys));
+  if (made.ok()) tls_ = std::move(made).value();
+  return made.status();
 }
 
 // ---- ends ------------------------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ class TcpTransport final : public Transport {
   void poll(std::vector<TransportEvent>& events) override;
   void wait(Nanoseconds limit) override;
   void use_memory(std::span<std::byte>) override {}
+  Status use_keys(std::vector<PreSharedKey> keys) override;
 
  private:
   static constexpr uint64_t kListener = 0;  // numbers of descriptors; those of connections are their peers'
@@ -87,7 +88,7 @@ class TcpTransport final : public Transport {
 
   Doorbell& doorbell_;
   const TransportOptions options_;
-  const std::unique_ptr<Tls> tls_;
+  std::shared_ptr<const Tls> tls_;  // of connections that begin; each keeps the one with which it began
   EpollSet set_;
   const FileDescriptor timer_;
   FileDescriptor listener_;

@@ -106,8 +106,8 @@ Result<std::unique_ptr<Tls>> Tls::create(std::vector<PreSharedKey> keys) {
   return made;
 }
 
-TlsStream::TlsStream(const Tls& tls, int socket, bool calls)
-    : tls_(tls), socket_(socket), calls_(calls), ssl_(SSL_new(tls.get())) {
+TlsStream::TlsStream(std::shared_ptr<const Tls> tls, int socket, bool calls)
+    : tls_(std::move(tls)), socket_(socket), calls_(calls), ssl_(SSL_new(tls_->get())) {
   BIO* const bio = BIO_new(socket_method());
   TAILRACE_REQUIRE(ssl_ != nullptr && bio != nullptr);
   BIO_set_data(bio, this);
@@ -127,7 +127,7 @@ TlsStream::TlsStream(const Tls& tls, int socket, bool calls)
 // OpenSSL asks again, with the hash of the cipher, if the listener wants another hello.
 int TlsStream::use_session(SSL* ssl, const EVP_MD* hash, const unsigned char** identity, size_t* length,
                            SSL_SESSION** session) {
-  const PreSharedKey& key = static_cast<const TlsStream*>(SSL_get_app_data(ssl))->tls_.keys().front();
+  const PreSharedKey& key = static_cast<const TlsStream*>(SSL_get_app_data(ssl))->tls_->keys().front();
   *session = nullptr;
   if (hash != nullptr && EVP_MD_get_type(hash) != NID_sha256) return 1;
   *session = session_of(ssl, key);
@@ -140,7 +140,7 @@ int TlsStream::find_session(SSL* ssl, const unsigned char* identity, size_t leng
   auto* const stream = static_cast<TlsStream*>(SSL_get_app_data(ssl));
   const std::string name(reinterpret_cast<const char*>(identity), length);
   *session = nullptr;
-  for (const PreSharedKey& key : stream->tls_.keys()) {
+  for (const PreSharedKey& key : stream->tls_->keys()) {
     if (key.identity != name) continue;
     *session = session_of(ssl, key);
     return *session != nullptr ? 1 : 0;
@@ -230,13 +230,13 @@ std::string TlsStream::reason_of_alert() const {
   const bool greets = SSL_is_init_finished(ssl_.get()) == 0;
   if (!calls_ && !unknown_key_.empty() && greets) {
     std::string own;
-    for (const PreSharedKey& key : tls_.keys()) own += (own.empty() ? "" : ", ") + key.identity;
+    for (const PreSharedKey& key : tls_->keys()) own += (own.empty() ? "" : ", ") + key.identity;
     return fmt::format("found the key {}, expected {}", unknown_key_, own);
   }
   if (!calls_ || !greets) return last_error_of_openssl();
   if (is_another_key()) {
     return fmt::format("it has another key than this end, whose key is {}; expected the same key at both",
-                       tls_.keys().front().identity);
+                       tls_->keys().front().identity);
   }
   switch (ERR_GET_REASON(ERR_peek_last_error())) {
     case SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: return "it is of another version of tailrace";

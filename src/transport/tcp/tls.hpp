@@ -45,7 +45,7 @@ class TlsStream {
   static constexpr size_t kMostWaiting = size_t{256} << 10;  // encrypted bytes that wait for the socket
 
   // Borrows the socket, which does not block. `calls`: this end has connected.
-  TlsStream(const Tls& tls, int socket, bool calls);
+  TlsStream(std::shared_ptr<const Tls> tls, int socket, bool calls);
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
@@ -77,7 +77,7 @@ class TlsStream {
   Status failure(int result);
   std::string reason_of_alert() const;
 
-  const Tls& tls_;
+  const std::shared_ptr<const Tls> tls_;
   const int socket_;
   const bool calls_;
   std::unique_ptr<SSL, Free> ssl_;

@@ -122,6 +122,22 @@ TEST_F(Strangers, OneOfSeveralKeysIsEnough) {
   }
 }
 
+// A connection that is there keeps its key.
+TEST_F(Strangers, NewKeysAreForNewConnections) {
+  start();
+  rig_->connect();
+  ASSERT_TRUE(rig_->listener.transport->use_keys({test_key(2)}).ok());
+  expect_to_work();
+  ASSERT_TRUE(rig_->client.transport->use_keys({test_key(2)}).ok());
+  rig_->listener.events.clear();
+  rig_->client.events.clear();
+  rig_->connect();
+  expect_to_work();
+  ASSERT_TRUE(rig_->client.transport->use_keys({test_key(1)}).ok());
+  rig_->client.transport->connect(rig_->address);
+  EXPECT_EQ(rig_->next(rig_->client, Kind::lost).status.fault().system_errno, EKEYREJECTED);
+}
+
 TEST_F(Strangers, GarbageIsRefusedAndOthersGoOn) {
   start();
   rig_->connect();
@@ -293,7 +309,7 @@ TEST_F(Strangers, ChangesOnTheWayEndTheConnection) {
 TEST_F(Strangers, WhoBreaksTheProtocolIsCutOffAlone) {
   start();
   rig_->connect();
-  const std::unique_ptr<Tls> tls = Tls::create({test_key()}).value();
+  const std::shared_ptr<const Tls> tls = Tls::create({test_key()}).value();
   const auto bytes_of_frame = [](FrameHead head, size_t more) {
     Bytes bytes(sizeof head + more);
     std::memcpy(bytes.data(), &head, sizeof head);
@@ -316,7 +332,7 @@ TEST_F(Strangers, WhoBreaksTheProtocolIsCutOffAlone) {
   for (const FrameHead& frame : wrong) {
     SCOPED_TRACE(static_cast<int>(frame.kind));
     RawConnection raw(rig_->address);
-    TlsStream stream(*tls, raw.socket(), true);
+    TlsStream stream(tls, raw.socket(), true);
     bool open = false;
     ASSERT_TRUE(rig_->run_until([&] {
       const Result<bool> done = stream.shake_hands();
