@@ -13,6 +13,9 @@ namespace {
 constexpr std::string_view address_rule = "an address HOST:PORT, such as io1:4711";
 constexpr std::string_view listen_rule = "an address HOST:PORT, such as 0.0.0.0:4711; port 0: any that is free";
 constexpr int64_t most_forwarders = 4096;
+constexpr int64_t most_strangers = 16384;
+constexpr std::chrono::milliseconds least_handshake{100};
+constexpr std::chrono::minutes most_handshake{1};
 
 std::vector<std::string> read_servers(const YamlValue& value) {
   std::vector<std::string> servers;
@@ -57,6 +60,21 @@ std::vector<std::string> read_keys(const YamlValue& value) {
   }
   if (keys.empty()) value.wrong(key_rule);
   return keys;
+}
+
+// Connections that have not shown yet that they have a key.
+void read_strangers(const YamlValue& value, Config::Forward::Strangers& strangers) {
+  value.only({"most", "of_one_address", "time"});
+  if (const auto most = value.find("most")) {
+    strangers.most = static_cast<uint32_t>(most->integer(1, most_strangers));
+    strangers.of_one_address = std::min(strangers.of_one_address, strangers.most);
+  }
+  if (const auto one = value.find("of_one_address")) {
+    strangers.of_one_address = static_cast<uint32_t>(one->integer(1, std::max(strangers.most, 1u)));
+  }
+  if (const auto time = value.find("time")) {
+    strangers.time = time->duration(least_handshake, most_handshake, "'5 s' or '500 ms'");
+  }
 }
 
 // The transport, and what protects it.
@@ -104,7 +122,7 @@ bool is_address(std::string_view text, int least_port) {
 
 void read_forward(const YamlValue& value, Config& config) {
   value.only({"servers", "key", "on_forwarder_loss", "confirm", "spread", "transport", "trusted_network", "devices",
-              "transports", "listen", "roots", "number"});
+              "transports", "listen", "roots", "number", "strangers"});
   auto& forward = config.forward;
   if (const auto servers = value.find("servers")) forward.servers = read_servers(*servers);
   if (const auto listen = value.find("listen")) {
@@ -124,6 +142,12 @@ void read_forward(const YamlValue& value, Config& config) {
   if (const auto spread = value.find("spread")) forward.spread = spread->choice({"files", "domains"}) == 1;
   if (const auto number = value.find("number")) {
     forward.number = static_cast<uint32_t>(number->integer(0, most_forwarders - 1));
+  }
+  if (const auto strangers = value.find("strangers")) {
+    read_strangers(*strangers, forward.strangers);
+    if (forward.listen.empty()) {
+      strangers->fault_at_key("strangers without listen", "it beside listen: a program lets nobody in");
+    }
   }
   if (!value.trusts({"forward.servers", "forward.listen", "forward.roots"})) return;
   if (forward.servers.empty() && forward.listen.empty()) {

@@ -278,6 +278,13 @@ struct Config {
     std::string listen;              // its address, HOST:PORT
     std::vector<std::string> roots;  // the directories in which clients may write; absolute
     uint32_t number = 0;             // its number among the forwarders, from 0
+    // Connections that have not shown yet that they have a key.
+    struct Strangers {
+      uint32_t most = 256;
+      uint32_t of_one_address = 64;
+      Nanoseconds time = std::chrono::seconds(5);  // for a handshake
+      bool operator==(const Strangers&) const = default;
+    } strangers;
 
     bool on() const { return !servers.empty(); }
     bool operator==(const Forward&) const = default;

@@ -233,6 +233,9 @@ TEST(right, every_key) {
   EXPECT_EQ(config.forward.listen, "0.0.0.0:0");
   EXPECT_EQ(config.forward.roots, (std::vector<std::string>{"/scratch", "/work"}));
   EXPECT_EQ(config.forward.number, 3u);
+  EXPECT_EQ(config.forward.strangers.most, 1000u);
+  EXPECT_EQ(config.forward.strangers.of_one_address, 500u);
+  EXPECT_EQ(config.forward.strangers.time, std::chrono::seconds(2));
   EXPECT_FALSE(config.merge.enabled);
   EXPECT_FALSE(config.merge.overwrite);
   EXPECT_EQ(config.merge.largest, uint64_t{1} << 20);

@@ -357,6 +357,16 @@ def test_another_key_is_refused_on_both_sides(tmp_path, key, start):
     assert forwarder.status(io.address, key)["clients"] == []
 
 
+def test_the_time_of_a_handshake_is_configured(tmp_path, key, start):
+    io = start(forward={"strangers": {"most": 4, "of_one_address": 2, "time": "100 ms"}})
+    host, port = io.address.split(":")
+    with socket.create_connection((host, int(port))) as stranger:
+        stranger.send(b"\x16")
+        assert stranger.recv(1) == b""
+    while "it has not ended its handshake in time" not in io.messages():
+        assert io.process.poll() is None
+
+
 def test_keys_change_while_a_forwarder_runs(tmp_path, key, start):
     """SIGHUP: new clients need the key that the file has now, others go on, and a broken file changes nothing."""
     io = start(log={"level": "info"})

@@ -56,6 +56,9 @@ Result<std::unique_ptr<Transport>> open_transport(const Config::Forward& config,
   if (!keys.ok()) return keys.status();
   TransportOptions options;
   options.keys = std::move(keys).value();
+  options.most_strangers = config.strangers.most;
+  options.most_of_one_host = config.strangers.of_one_address;
+  options.greeting = config.strangers.time;
   options.devices = config.devices;
   options.transports = config.transports;
   return load_transport(config.ucx ? TransportKind::ucx : TransportKind::tcp, doorbell, std::move(options));
