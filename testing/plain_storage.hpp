@@ -33,15 +33,17 @@ class PlainStorage final : public Storage {
   }
   size_t reap(std::span<Completion> done) override {
     size_t count = 0;
-    while (!held && count < done.size() && !done_.empty()) {
+    while (!held && count < done.size() && !done_.empty() && let_through > 0) {
+      --let_through;
       done[count++] = done_.front();
       done_.pop_front();
     }
     return count;
   }
 
-  int failure = 0;    // errno of the transfers from now on; 0: they succeed
-  bool held = false;  // completions stay here
+  int failure = 0;                    // errno of the transfers from now on; 0: they succeed
+  bool held = false;                  // completions stay here
+  uint64_t let_through = UINT64_MAX;  // completions that still may come
   uint64_t writes = 0;
   std::optional<StripeMap> stripes;  // of files that are opened from now on
 

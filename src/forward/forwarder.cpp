@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint32_t kSpare = 8192;  // requests of the engine that are kept for ordered calls and closes
 
+constexpr Nanoseconds kSlowAnswer = std::chrono::seconds(1);  // a client that fetches an answer later is slow
+
 bool may_transfer(const ForwardClient& client, const std::vector<TransferRecord>& records) {
   return client.role == ForwardTerms::Role::client &&
          std::all_of(records.begin(), records.end(),
@@ -290,8 +292,15 @@ bool Forwarder::admit(ForwardClient& client) {
     size_t others = 0;
     for (const auto& [name, other] : clients_) others += !other.waiting.empty() || other.held > 0 ? 1 : 0;
     if (!memory_.may_take(client.held, bytes, others > 0 ? others - 1 : 0)) return false;
+    if (must_wait_behind(client)) return false;
     part = memory_.take(bytes);
+    if (!part && starving_ == 0) {
+      starving_ = client.peer;
+      overtaking_ = 0;
+    }
     if (!part) return false;
+    ++overtaking_;
+    if (starving_ == client.peer) starving_ = 0;
   }
   const uint64_t tag = next_tag_++;
   Work& work = *(works_[tag] = std::make_unique<Work>());
@@ -314,6 +323,17 @@ bool Forwarder::admit(ForwardClient& client) {
     begin(work);
   }
   return true;
+}
+
+// Returns true if a message of another client has found no room, and too many have got memory since: small ones would
+// take each gap before there is room for a large one. A client that fetches no answer may hold memory for long; then
+// nobody waits behind it.
+bool Forwarder::must_wait_behind(const ForwardClient& client) const {
+  if (starving_ == 0 || starving_ == client.peer || overtaking_ < options_.most_overtaking) return false;
+  const Nanoseconds now = clock_.now();
+  return std::none_of(works_.begin(), works_.end(), [now](const auto& one) {
+    return one.second->answering && now - *one.second->answering >= kSlowAnswer;
+  });
 }
 
 void Forwarder::received(LinkEvent& event) {
@@ -512,6 +532,7 @@ void Forwarder::lose(ForwardClient& client, bool fenced) {
   client.gone = true;
   client.fenced = client.fenced || fenced;
   client.waiting.clear();
+  if (starving_ == client.peer) starving_ = 0;
 }
 
 // Forgets clients that are gone when nothing of them is under way, and cuts off those that do not fetch answers.

@@ -39,6 +39,7 @@ class Forwarder {
     Nanoseconds lease = std::chrono::seconds(8);  // its links must have the same; a client may be busy for so long
     Nanoseconds patience = std::chrono::seconds(30);  // a client must fetch an answer within this time
     Nanoseconds drain = std::chrono::seconds(60);     // clients must leave within this time after leave()
+    uint32_t most_overtaking = 32;                    // messages that may get memory before one that found no room
   };
 
   // Returns what its links tell clients.
@@ -113,6 +114,7 @@ class Forwarder {
   void hear_call(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
   bool admit_waiting();
   bool admit(ForwardClient& client);
+  bool must_wait_behind(const ForwardClient& client) const;
   void begin(Work& work);
   void submit(Work& work);
   void submit_record(Work& work, uint32_t index, std::byte* memory);
@@ -154,6 +156,8 @@ class Forwarder {
   std::map<uint32_t, uint64_t> queued_;  // bytes under way, by data server
   uint64_t next_tag_ = 1;
   uint64_t last_served_ = 0;  // the client that got memory last
+  uint64_t starving_ = 0;     // the client whose message found no room first, and waits; 0: none
+  uint32_t overtaking_ = 0;   // messages that have got memory since
   bool leaving_ = false;
   Nanoseconds left_at_{0};
   std::vector<LinkEvent> events_;

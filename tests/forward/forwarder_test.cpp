@@ -169,6 +169,66 @@ TEST(Forwarder, NeverHoldsMoreThanItsMemoryAndNobodyStarves) {
   }
 }
 
+// A message that needs half of the memory comes between clients whose small ones always fill most of it.
+TEST(Forwarder, ALargeMessageIsNotOvertakenForEver) {
+  const ScratchDirectory scratch;
+  ForwardRig rig;
+  ForwarderNode& node = rig.add_forwarder("io1", {}, 2 * kMostForwarded);
+  constexpr size_t kSmall = size_t{1} << 20;
+  constexpr uint64_t kWindow = 16;
+  std::vector<std::byte> bytes = some_bytes(kMostForwarded);
+  const iovec small{bytes.data(), kSmall};
+  const iovec large{bytes.data(), bytes.size()};
+  std::vector<std::unique_ptr<ForwardedClient>> clients;
+  std::vector<FileHandle> files;
+  for (size_t i = 0; i < 4; ++i) {
+    clients.push_back(std::make_unique<ForwardedClient>(rig, std::vector<std::string>{"io1"},
+                                                        RemoteFiles::OnLoss::next, TransferRecord::Confirm::written,
+                                                        "node" + std::to_string(i)));
+    files.push_back(clients[i]->open(scratch / ("f" + std::to_string(i))));
+  }
+  uint64_t number = 0;
+  const auto fill = [&] {
+    for (size_t i = 1; i < clients.size(); ++i) {
+      while (clients[i]->under_way < kWindow) {
+        ++number;
+        clients[i]->submit(Kind::write, files[i], number % 64 * kSmall * 2, {&small, 1}, number);
+      }
+    }
+  };
+  node.storage.let_through = 0;
+  const auto turn = [&] {
+    fill();
+    ++node.storage.let_through;
+    for (auto& client : clients) client->reap();
+    rig.turn();
+  };
+  for (int i = 0; i < 100; ++i) turn();  // the small ones have filled the memory
+  clients[0]->submit(Kind::write, files[0], 0, {&large, 1}, 0);
+  const uint64_t before = number;
+  for (int i = 0; i < 3000 && clients[0]->under_way > 0; ++i) turn();
+  EXPECT_EQ(clients[0]->under_way, 0u) << number - before << " messages have overtaken it";
+  node.storage.let_through = UINT64_MAX;
+  for (auto& client : clients) client->run_until_idle();
+  for (size_t i = 0; i < clients.size(); ++i) clients[i]->files().close(files[i]);
+}
+
+TEST(Forwarder, AClientHasSoManyLocksAndNoMore) {
+  const ScratchDirectory scratch;
+  ForwardRig rig;
+  rig.add_forwarder("io1");
+  ForwardedClient client(rig, {"io1"});
+  std::vector<std::unique_ptr<NameLock>> locks;
+  for (size_t i = 0; i < ForwardCalls::kMostLocks; ++i) {
+    auto taken = client.files().lock(scratch / std::to_string(i), "the test");
+    ASSERT_TRUE(taken.ok()) << i << ": " << taken.status().fault().message;
+    locks.push_back(std::move(taken).value());
+  }
+  EXPECT_EQ(client.files().lock(scratch / "more", "the test").status().fault().system_errno, ENOLCK);
+  locks.pop_back();
+  EXPECT_TRUE(client.files().lock(scratch / "more", "the test").ok());
+}
+
 TEST(Forwarder, ClientsOfOnePathShareTheFile) {
   const ScratchDirectory scratch;
   ForwardRig rig;
