@@ -357,6 +357,23 @@ def test_another_key_is_refused_on_both_sides(tmp_path, key, start):
     assert forwarder.status(io.address, key)["clients"] == []
 
 
+def test_the_order_of_forwarders_does_not_matter(tmp_path, key, start):
+    """Two nodes that list them differently use one forwarder for each path."""
+    one, other = start("io1"), start("io2")
+    servers = [one.address, other.address]
+    found = []
+    with contextlib.ExitStack() as open_ones:
+        for number, order in enumerate((servers, servers[::-1])):
+            directory = tmp_path / str(number)
+            directory.mkdir()
+            file = write_config(directory, tmp_path / "out", order, key)
+            client = open_ones.enter_context(tailrace.open(file, number))
+            for name in "abcdefgh":
+                open_ones.enter_context(client.open_file(f"{name}.raw", "write" if number else "truncate"))
+            found.append([forwarder.status(address, key)["files"] for address in servers])
+    assert found[0] == found[1] and sum(found[0]) > 0  # the second client shares the open files of the first
+
+
 def test_the_time_of_a_handshake_is_configured(tmp_path, key, start):
     io = start(forward={"strangers": {"most": 4, "of_one_address": 2, "time": "100 ms"}})
     host, port = io.address.split(":")

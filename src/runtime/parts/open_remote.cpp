@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -70,6 +71,8 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
   if (!transport.ok()) return transport.status();
   RemoteStorage::Options options;
   options.servers = config.forward.servers;
+  // All nodes that name the same forwarders, in whatever order, use the same one for a path.
+  std::sort(options.servers.begin(), options.servers.end());
   options.on_loss = on_loss_of(config.forward.on_loss);
   options.confirm = confirm_of(config.forward.confirm);
   options.spread = config.forward.spread;
