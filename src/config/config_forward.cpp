@@ -77,6 +77,18 @@ void read_strangers(const YamlValue& value, Config::Forward::Strangers& stranger
   }
 }
 
+// Returns true if the list of UCX's transports, as UCX_TLS has it, admits TCP.
+bool admits_tcp(std::string_view transports) {
+  if (transports.starts_with('^')) return true;  // all but some: the list grows with UCX
+  for (size_t begin = 0; begin <= transports.size();) {
+    const size_t end = std::min(transports.find(',', begin), transports.size());
+    const std::string_view one = transports.substr(begin, end - begin);
+    if (one == "tcp" || one == "all" || one == "*") return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 // The transport, and what protects it.
 void read_transport(const YamlValue& value, Config::Forward& forward) {
   if (const auto transport = value.find("transport")) forward.ucx = transport->choice({"tcp", "ucx"}) == 1;
@@ -84,7 +96,11 @@ void read_transport(const YamlValue& value, Config::Forward& forward) {
   const bool is_trusted = trusted && trusted->flag();
   if (const auto devices = value.find("devices")) forward.devices = devices->text("devices of UCX, such as mlx5_0:1");
   if (const auto transports = value.find("transports")) {
-    forward.transports = transports->text("transports of UCX, such as rc");
+    constexpr std::string_view rule =
+        "transports of a fabric, such as rc or rc,ud; not tcp, by which UCX opens ports on "
+        "all interfaces";
+    forward.transports = transports->text(rule);
+    if (admits_tcp(forward.transports)) transports->wrong(rule);
   }
   if (!forward.ucx) {
     if (const auto key = value.require("key", key_rule)) forward.keys = read_keys(*key);

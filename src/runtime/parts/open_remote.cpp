@@ -61,7 +61,7 @@ Result<std::unique_ptr<Transport>> open_transport(const Config::Forward& config,
   options.most_of_one_host = config.strangers.of_one_address;
   options.greeting = config.strangers.time;
   options.devices = config.devices;
-  options.transports = config.transports;
+  options.transports = config.transports.empty() ? "^tcp" : config.transports;  // TCP never: see decision 016
   return load_transport(config.ucx ? TransportKind::ucx : TransportKind::tcp, doorbell, std::move(options));
 }
 
