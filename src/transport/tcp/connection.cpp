@@ -47,8 +47,12 @@ bool Connection::move() {
   if (phase_ == Phase::connecting && !finish_connecting()) return false;
   if (phase_ == Phase::greeting) return greet();  // its owner hears of it before the first message
   if (phase_ != Phase::open) return false;
-  bool more = !is_leaving_ && read_some();
-  if (phase_ == Phase::open) more = write_some() || more;
+  // A caller that does not take its answers has nothing more to ask. A caller itself always reads, so the two ends
+  // never wait for each other.
+  const auto may_read = [this] { return !is_leaving_ && (calls_ || unsent_ < kMostUnsent); };
+  const bool reads = may_read();
+  bool more = reads && read_some();
+  if (phase_ == Phase::open) more = write_some() || more || (!reads && may_read());
   return phase_ == Phase::open && more;
 }
 
@@ -249,6 +253,7 @@ void Connection::queue(const FrameHead& head, std::span<const std::byte> body, s
     const auto bytes = bytes_of(segment);
     frame.bytes.insert(frame.bytes.end(), bytes.begin(), bytes.end());
   }
+  unsent_ += frame.bytes.size();
 }
 
 bool Connection::write_some() {
@@ -281,6 +286,7 @@ bool Connection::write_frame() {
   if (!put(std::span(frame.bytes).subspan(frame_done_), frame_done_)) return false;
   if (frame_done_ < frame.bytes.size()) return false;
   if (frame.tag) end_send(*frame.tag, {});
+  unsent_ -= frame.bytes.size();
   frames_.pop_front();
   frame_done_ = 0;
   return true;

@@ -28,10 +28,11 @@ namespace tailrace::impl {
 
 class Connection {
  public:
-  static constexpr size_t kMostWhole = size_t{16} << 10;     // bytes of bulk data that travel with their head
-  static constexpr size_t kMostArrivals = 65536;             // messages whose bulk data nobody has fetched
-  static constexpr uint64_t kMostKept = uint64_t{16} << 20;  // bytes of those that came with their heads
-  static constexpr size_t kMostAtOnce = size_t{1} << 20;     // bytes that one move() reads or writes
+  static constexpr size_t kMostWhole = size_t{16} << 10;      // bytes of bulk data that travel with their head
+  static constexpr size_t kMostArrivals = 65536;              // messages whose bulk data nobody has fetched
+  static constexpr uint64_t kMostKept = uint64_t{16} << 20;   // bytes of those that came with their heads
+  static constexpr size_t kMostAtOnce = size_t{1} << 20;      // bytes that one move() reads or writes
+  static constexpr uint64_t kMostUnsent = uint64_t{1} << 20;  // bytes of frames for a caller that does not read
 
   enum class Phase : uint8_t { connecting, greeting, open, failed };
 
@@ -128,6 +129,7 @@ class Connection {
   // Sending.
   std::deque<Frame> frames_;
   size_t frame_done_ = 0;                            // bytes of the first one
+  uint64_t unsent_ = 0;                              // bytes of all
   std::unordered_map<uint64_t, Outgoing> outgoing_;  // by number
   std::deque<uint64_t> wanted_;                      // numbers, in the order in which they are fetched
   uint64_t piece_ = 0;           // bytes that are left of a frame of bulk data, of the first of these

@@ -305,6 +305,57 @@ TEST_F(Strangers, ChangesOnTheWayEndTheConnection) {
   });
 }
 
+// One that has the key asks without end, and takes no answer: the listener stops reading, and goes on when it does.
+TEST_F(Strangers, WhoTakesNoAnswersIsNotReadAnyMore) {
+  start();
+  rig_->connect();
+  const std::shared_ptr<const Tls> tls = Tls::create({test_key()}).value();
+  RawConnection raw(rig_->address);
+  TlsStream stream(tls, raw.socket(), true);
+  ASSERT_TRUE(rig_->run_until([&] {
+    const Result<bool> done = stream.shake_hands();
+    return done.ok() && done.value();
+  }));
+  const PeerId peer = rig_->next(rig_->listener, Kind::accepted).peer;
+  const FrameHead head{.kind = FrameKind::message, .head = 1000};
+  Bytes question(sizeof head + head.head);
+  std::memcpy(question.data(), &head, sizeof head);
+  const Bytes answer(10'000);
+  size_t asked = 0;  // bytes
+  size_t answered = 0;
+  const auto turn = [&](bool asks) {
+    rig_->listener.poll();
+    for (const TransportEvent& event : rig_->listener.events) {
+      if (event.peer != peer || event.kind != Kind::message) continue;
+      rig_->listener.transport->send(peer, answer, {}, 1);
+      answered += answer.size();
+    }
+    rig_->listener.events.clear();
+    for (bool is_all = asks; is_all;) {
+      const size_t wrote = stream.write(std::span(question).subspan(asked % question.size())).value();
+      asked += wrote;
+      is_all = stream.flush().value() && wrote > 0 && asked % (100 * question.size()) != 0;
+    }
+  };
+  constexpr size_t kMuch = size_t{200} << 20;
+  size_t before = 0;
+  for (int idle = 0; idle < 100 && answered < kMuch; ++idle) {
+    turn(true);
+    if (answered > std::exchange(before, answered)) idle = 0;
+  }
+  EXPECT_LT(answered, kMuch) << "nobody has read them";
+  Bytes into(100'000);
+  size_t got = 0;
+  ASSERT_TRUE(rig_->run_until([&] {
+    turn(false);
+    (void)stream.flush();
+    for (size_t now = 1; now > 0; got += now) now = stream.read(into).value();
+    return answered >= asked / question.size() * answer.size() && got >= answered;
+  })) << got
+      << " of " << answered;
+  expect_to_work();
+}
+
 // Frames that no honest end sends, by one that has the key.
 TEST_F(Strangers, WhoBreaksTheProtocolIsCutOffAlone) {
   start();
