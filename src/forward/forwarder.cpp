@@ -80,6 +80,7 @@ std::optional<Nanoseconds> Forwarder::due() const {
   for (const auto& [tag, work] : works_) {
     if (work->answering) earlier(*work->answering + options_.patience);
   }
+  for (const auto& [tag, text] : texts_) earlier(text.since + options_.patience);
   if (leaving_) earlier(left_at_ + options_.drain);
   return least;
 }
@@ -210,6 +211,10 @@ void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEv
   const std::optional<ForwardCallMessage> call = decode_forward_call(event.body);
   if (!call || event.bulk > 0) return distrust(client, "found a call that cannot be read");
   if (!ForwardCalls::is_allowed(client, *call)) return distrust(client, "found a call that it may not make");
+  if (unanswered_calls(client) >= options_.window) {
+    return distrust(client, fmt::format("found more than {} calls whose answers it does not fetch, or wait for",
+                                        options_.window));
+  }
   const bool is_ordered = call->record.call == ForwardCall::truncate || call->record.call == ForwardCall::settle;
   if (is_ordered) return put_in_turn(client, head.number, call->record);
   std::vector<std::byte> bulk;
@@ -222,6 +227,15 @@ void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEv
     answer = calls_.carry_out(client, *call, bulk);
   }
   send_answer(client, head.number, answer, std::move(bulk));
+}
+
+// Returns how many calls of a client wait for the engine, or for the client to fetch their answers. A client makes
+// one call at a time.
+size_t Forwarder::unanswered_calls(const ForwardClient& client) const {
+  const auto is_its = [&client](uint64_t name) { return name == client.peer; };
+  return static_cast<size_t>(
+      std::count_if(ordered_.begin(), ordered_.end(), [&](const auto& one) { return is_its(one.second->client); }) +
+      std::count_if(texts_.begin(), texts_.end(), [&](const auto& one) { return is_its(one.second.client); }));
 }
 
 void Forwarder::put_in_turn(ForwardClient& client, uint64_t number, const CallRecord& call) {
@@ -256,6 +270,7 @@ void Forwarder::send_answer(ForwardClient& client, uint64_t number, const Forwar
   if (bulk.empty()) return links_.send(client.peer, encode_answer(number, answer), {}, tag);
   Text& text = texts_[tag];
   text.client = client.peer;
+  text.since = clock_.now();
   text.bytes = std::move(bulk);
   const iovec segment{text.bytes.data(), text.bytes.size()};
   links_.send(client.peer, encode_answer(number, answer), {&segment, 1}, tag);
@@ -537,10 +552,16 @@ void Forwarder::lose(ForwardClient& client, bool fenced) {
 
 // Forgets clients that are gone when nothing of them is under way, and cuts off those that do not fetch answers.
 void Forwarder::forget_gone() {
-  const Nanoseconds now = clock_.now();
+  const Nanoseconds too_late = clock_.now() - options_.patience;
+  std::vector<uint64_t> slow;
   for (const auto& [tag, work] : works_) {
-    if (!work->answering || now < *work->answering + options_.patience) continue;
-    if (ForwardClient* client = present(work->client)) {
+    if (work->answering && *work->answering <= too_late) slow.push_back(work->client);
+  }
+  for (const auto& [tag, text] : texts_) {
+    if (text.since <= too_late) slow.push_back(text.client);
+  }
+  for (const uint64_t name : slow) {
+    if (ForwardClient* client = present(name)) {
       distrust(*client,
                fmt::format("it has not fetched an answer within {} s", options_.patience.count() / 1'000'000'000));
     }

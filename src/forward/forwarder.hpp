@@ -105,6 +105,7 @@ class Forwarder {
   struct Text {
     uint64_t client = 0;
     std::vector<std::byte> bytes;
+    Nanoseconds since{0};
   };
 
   void take(LinkEvent& event);
@@ -112,6 +113,7 @@ class Forwarder {
   void hear(ForwardClient& client, LinkEvent& event);
   void hear_transfers(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
   void hear_call(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
+  size_t unanswered_calls(const ForwardClient& client) const;
   bool admit_waiting();
   bool admit(ForwardClient& client);
   bool must_wait_behind(const ForwardClient& client) const;

@@ -111,6 +111,40 @@ TEST_F(Hostile, AClosedFileIsClosedOnce) {
   EXPECT_EQ(node.forwarder.open_files(), 0u);
 }
 
+// Calls without end by a client that takes no answer: it is cut off before they fill the memory or the engine.
+TEST_F(Hostile, CallsWhoseAnswersNobodyFetchesEndTheLink) {
+  ForwarderNode& node = *rig_.forwarders.at("io1");
+  HostileClient asks(rig_);
+  asks.connect();
+  ForwardCallMessage status;
+  status.record.call = ForwardCall::status;
+  for (uint64_t i = 1; i < 100 && !asks.is_cut_off(); ++i) asks.send(encode_call(i, status));
+  EXPECT_TRUE(asks.is_cut_off());
+
+  HostileClient truncates(rig_);
+  truncates.connect();
+  ForwardCallMessage call;
+  call.record.call = ForwardCall::open;
+  call.record.mode = static_cast<uint32_t>(OpenMode::update);
+  call.text = scratch_ / "a";
+  truncates.send(encode_call(1, call));
+  node.storage.held = true;
+  truncates.send(encode_transfers(2, std::vector{write_of(100)}), 100);
+  call.record.call = ForwardCall::settle;
+  call.record.file = 1;
+  call.text.clear();
+  for (uint64_t i = 3; i < 103 && !truncates.is_cut_off(); ++i) truncates.send(encode_call(i, call));
+  EXPECT_TRUE(truncates.is_cut_off());
+  node.storage.held = false;
+
+  HostileClient slow(rig_);
+  slow.connect();
+  slow.send(encode_call(1, status));
+  EXPECT_FALSE(slow.is_cut_off());
+  for (int i = 0; i < 1000 && !slow.is_cut_off(); ++i) slow.turn();
+  EXPECT_TRUE(slow.is_cut_off()) << "it had more than half a minute for an answer";
+}
+
 // Changed and made-up messages, from clients that come again when they are cut off, beside one that works.
 TEST_F(Hostile, ManyMessagesDisturbNobody) {
   for_seeds(1, [this](uint64_t seed) {
