@@ -220,9 +220,14 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
   std::vector<PeerId> busy = std::exchange(busy_, {});
   std::sort(busy.begin(), busy.end());
   busy.erase(std::unique(busy.begin(), busy.end()), busy.end());
+  size_t heard = 0;
   for (const PeerId id : busy) {
     if (strangers_.contains(id)) {
-      hear_stranger(id);
+      if (heard++ < kMostHeard) {
+        hear_stranger(id);
+      } else {
+        busy_.push_back(id);
+      }
     } else if (const auto found = connections_.find(id); found != connections_.end()) {
       move(*found->second);
     }

@@ -51,6 +51,7 @@ class TcpTransport final : public Transport {
  private:
   static constexpr uint64_t kListener = 0;  // numbers of descriptors; those of connections are their peers'
   static constexpr uint64_t kTimer = UINT64_MAX;
+  static constexpr size_t kMostHeard = 2;  // strangers in one poll(): a handshake takes long, and others wait for it
   static constexpr Nanoseconds kLeastTurn = std::chrono::milliseconds(100);  // of a stranger, if others wait
 
   // A connection that has been accepted, and has not shown yet that it has the key.
