@@ -1,7 +1,7 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
-.PHONY: help demo setup build test test-slow bench bench-hdf5 bench-peers texture demo-openfoam fuzz soak mutants \
-  sanitizers docs format wheel
+.PHONY: help demo setup build test test-slow bench bench-hdf5 bench-peers texture demo-openfoam fuzz soak hostile \
+  mutants sanitizers docs format wheel
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -15,6 +15,7 @@ help:
 	@echo "make demo-openfoam   build, then run an OpenFOAM case, with and without tailrace (ARGS=--help: options)"
 	@echo "make fuzz    fuzz the readers of outside data for a minute (longer: tools/fuzz.sh SECONDS-PER-TARGET)"
 	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for N minutes)"
+	@echo "make hostile build, then make a million hostile connections to a forwarder, in ten minutes (CONNECTIONS=N: N)"
 	@echo "make mutants put known faults into a copy, one at a time; the simulator must find each"
 	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
 	@echo "make wheel   build, then make a wheel that other machines can install, in build/wheels"
@@ -60,6 +61,10 @@ fuzz: setup
 
 soak:
 	@tools/soak.sh $(MINUTES)
+
+hostile: build
+	@TAILRACE_TEST_HOSTILE=$(or $(CONNECTIONS),1000000) \
+	  .venv/bin/python -m pytest -q -s tests/python/test_forward_hostile.py
 
 mutants: setup
 	@tools/mutants.py

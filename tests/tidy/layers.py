@@ -87,7 +87,8 @@ THIRD_PARTY = [
                             "bench", "tests", "testing"]),
     (r"nanobind/", ["bindings/python", "bindings/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/api", "testing/forward_testbed"]),
+    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/api", "testing/forward_testbed",
+                "testing/hostile_network"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["bench"]),
 ]
