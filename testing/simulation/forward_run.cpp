@@ -309,10 +309,20 @@ class ForwardRun {
         continue;
       }
       const Nanoseconds lasting = time(weather_.between(1, 30));
-      story_.tell("{} and {} do not hear one another ({}, late by {} us) for {} us", client, host, ways,
-                  late.count() / 1000, lasting.count() / 1000);
+      const uint64_t rate = weather_.chance(25) ? weather_.between(100, 1'000'000) : 0;
+      if (rate > 0) {
+        story_.tell("bulk data between {} and {} ({}) drip, {} B/s, for {} us", client, host, ways, rate,
+                    lasting.count() / 1000);
+      } else {
+        story_.tell("{} and {} do not hear one another ({}, late by {} us) for {} us", client, host, ways,
+                    late.count() / 1000, lasting.count() / 1000);
+      }
       for (const auto& [from, to] : {std::pair(client, host), std::pair(host, client)}) {
         if (from == client ? (ways & 1) == 0 : (ways & 2) == 0) continue;
+        if (rate > 0) {
+          network_.slow(from, to, rate);
+          continue;
+        }
         late > Nanoseconds::zero() ? network_.delay(from, to, late) : network_.mute(from, to);
       }
       world_.sleep(&weather_, lasting);

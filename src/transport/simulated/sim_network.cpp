@@ -61,6 +61,7 @@ void SimNetwork::restore(const std::string& one, const std::string& other) {
   for (const Way& way : {Way(one, other), Way(other, one)}) {
     silent_.erase(way);
     late_.erase(way);
+    slow_.erase(way);
   }
 }
 
@@ -71,6 +72,16 @@ Nanoseconds SimNetwork::lateness(PeerId from) const {
   if (late_.empty() || other == ends_.end() || other->second.at == nullptr) return {};
   const auto late = late_.find({end->second.at->host(), other->second.at->host()});
   return late == late_.end() ? Nanoseconds{} : late->second;
+}
+
+// Returns for how much longer bulk data move to this end than on a fast way.
+Nanoseconds SimNetwork::slowness(PeerId to, uint64_t bytes) const {
+  const End& end = ends_.at(to);
+  const auto other = ends_.find(end.other);
+  if (slow_.empty() || other == ends_.end() || other->second.at == nullptr) return {};
+  const auto slow = slow_.find({other->second.at->host(), end.at->host()});
+  if (slow == slow_.end()) return {};
+  return Nanoseconds(static_cast<int64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(slow->second)));
 }
 
 // Does `act` after the delay of a packet with `bytes` of bulk data.
@@ -118,9 +129,26 @@ void SimNetwork::meet(PeerId from, const std::string& address) {
   End& accepted = ends_[other];
   accepted.at = found->second;
   accepted.other = from;
+  accepted.is_known = false;
   ends_[from].other = other;
-  accepted.at->put({.kind = TransportEvent::Kind::accepted, .peer = other, .text = ends_[from].at->host()});
   ends_[from].at->put({.kind = TransportEvent::Kind::connected, .peer = from});
+  after(
+      0, true,
+      [this, other] {
+        End* const listener = alive(other);
+        if (listener == nullptr) return;
+        const End& caller = ends_.at(listener->other);
+        if (caller.at != nullptr && passes(caller, *listener)) make_known(other, *listener);
+      },
+      lateness(from));
+}
+
+// Tells a listener of a connection: the last message of its handshake has come.
+void SimNetwork::make_known(PeerId name, End& end) {
+  if (std::exchange(end.is_known, true)) return;
+  const End& caller = ends_.at(end.other);
+  const std::string host = caller.at != nullptr ? caller.at->host() : "somebody who is gone";
+  end.at->put({.kind = TransportEvent::Kind::accepted, .peer = name, .text = host});
 }
 
 void SimNetwork::send(PeerId from, std::span<const std::byte> head, std::span<const iovec> bulk, uint64_t tag) {
@@ -153,6 +181,7 @@ void SimNetwork::arrive(PeerId to, std::vector<std::byte> head, uint64_t arrival
   const End& sender = ends_.at(end->other);
   if (sender.at != nullptr && !passes(sender, *end)) return;
   if (bytes > 0 && alive(end->other) == nullptr) return;  // the data were with the sender; a head alone still arrives
+  make_known(to, *end);
   if (bytes == 0) refuse(to, arrival);
   end->at->put({.kind = TransportEvent::Kind::message,
                 .peer = to,
@@ -164,8 +193,9 @@ void SimNetwork::arrive(PeerId to, std::vector<std::byte> head, uint64_t arrival
 void SimNetwork::receive(PeerId to, uint64_t arrival, std::span<std::byte> into, uint64_t tag) {
   End* const end = alive(to);
   if (end == nullptr) return fail(to, {.kind = TransportEvent::Kind::received, .peer = to, .tag = tag});
-  end->receives[tag] = into;
-  after(into.size(), false, [this, to, arrival, tag] { move_bulk(to, arrival, tag); });
+  end->receives[tag] = {arrival, into};
+  const auto act = [this, to, arrival, tag] { move_bulk(to, arrival, tag); };
+  after(into.size(), false, act, slowness(to, into.size()));
 }
 
 void SimNetwork::move_bulk(PeerId to, uint64_t arrival, uint64_t tag) {
@@ -175,17 +205,31 @@ void SimNetwork::move_bulk(PeerId to, uint64_t arrival, uint64_t tag) {
   if (sender == nullptr || !passes(*sender, *end)) return;
   const auto send = sender->sends.find(arrival);
   TAILRACE_REQUIRE(send != sender->sends.end());
-  const std::span<std::byte> into = end->receives.at(tag);
+  const std::span<std::byte> into = end->receives.at(tag).into;
   TAILRACE_REQUIRE(into.size() == send->second.bytes);
-  size_t at = 0;
-  for (const iovec& segment : send->second.bulk) {
-    std::memcpy(into.data() + at, segment.iov_base, segment.iov_len);
-    at += segment.iov_len;
-  }
+  copy_bulk(send->second, into);
   end->receives.erase(tag);
   SimEndpoint& at_receiver = *end->at;
   refuse(to, arrival);
   at_receiver.put({.kind = TransportEvent::Kind::received, .peer = to, .tag = tag});
+}
+
+// Copies the first bytes of bulk data.
+void SimNetwork::copy_bulk(const Send& send, std::span<std::byte> into) {
+  for (const iovec& segment : send.bulk) {
+    const size_t part = std::min(into.size(), segment.iov_len);
+    if (part > 0) std::memcpy(into.data(), segment.iov_base, part);
+    into = into.subspan(part);
+  }
+}
+
+// Leaves what has come of bulk data when their connection ends: any number of bytes.
+void SimNetwork::leave_some(const End& end, const Take& take) {
+  const End* const sender = alive(end.other);
+  if (sender == nullptr) return;
+  const auto send = sender->sends.find(take.arrival);
+  if (send == sender->sends.end()) return;
+  copy_bulk(send->second, take.into.first(random_() % (take.into.size() + 1)));
 }
 
 // Ends the send of a message: its bulk data are not needed any more.
@@ -207,7 +251,8 @@ void SimNetwork::fail_all(PeerId name, End& end, const Status& why) {
   for (const auto& [arrival, send] : std::exchange(end.sends, {})) {
     at.put({.kind = TransportEvent::Kind::sent, .peer = name, .tag = send.tag, .status = why});
   }
-  for (const auto& [tag, into] : std::exchange(end.receives, {})) {
+  for (const auto& [tag, take] : std::exchange(end.receives, {})) {
+    leave_some(end, take);
     at.put({.kind = TransportEvent::Kind::received, .peer = name, .tag = tag, .status = why});
   }
 }
@@ -235,6 +280,7 @@ void SimNetwork::lose(PeerId name, const Status& why) {
   if (end == nullptr) return;
   SimEndpoint& at = *end->at;
   fail_all(name, *end, why);
+  if (!end->is_known) return;
   at.lost_.push_back({.kind = TransportEvent::Kind::lost, .peer = name, .status = why});
   at.tell();
 }

@@ -1,8 +1,10 @@
 // SimNetwork: a network in one process, for tests and the simulator. Its endpoints implement transport.hpp.
 //
 // It delivers heads and bulk data late and, if asked to, in another order, as the seed decides. Tests cut
-// connections, let all packets between two endpoints vanish (a half-open connection), and kill endpoints. Time is the
-// clock's: nothing moves until somebody calls deliver(). One thread.
+// connections, let all packets between two endpoints vanish or bulk data drip, and kill endpoints. A connection that
+// ends while bulk data move leaves some of them at the receiver, as a reset in the middle of a frame does. A caller
+// is connected before its listener hears of it, which may never be (a half-open connection). Time is the clock's:
+// nothing moves until somebody calls deliver(). One thread.
 #pragma once
 
 #include <chrono>
@@ -55,6 +57,8 @@ class SimNetwork {
   // From now on, all packets from one host to the other vanish, or are late by this time; nobody sees it.
   void mute(const std::string& from, const std::string& to) { silent_.insert({from, to}); }
   void delay(const std::string& from, const std::string& to, Nanoseconds time) { late_[{from, to}] = time; }
+  // From now on, bulk data go that way with so many bytes a second.
+  void slow(const std::string& from, const std::string& to, uint64_t rate) { slow_[{from, to}] = rate; }
   // All packets between two hosts vanish.
   void silence(const std::string& one, const std::string& other) {
     mute(one, other);
@@ -71,13 +75,18 @@ class SimNetwork {
     uint64_t bytes = 0;
     uint64_t tag = 0;
   };
+  struct Take {
+    uint64_t arrival = 0;
+    std::span<std::byte> into;
+  };
   // One end of a connection.
   struct End {
     SimEndpoint* at = nullptr;  // null: its process or connection is gone
     PeerId other = 0;
     bool lost = false;
-    std::map<uint64_t, Send> sends;                     // by arrival: what the other end has not taken
-    std::map<uint64_t, std::span<std::byte>> receives;  // by tag
+    bool is_known = true;               // its owner has heard of it
+    std::map<uint64_t, Send> sends;     // by arrival: what the other end has not taken
+    std::map<uint64_t, Take> receives;  // by tag
   };
 
   using Way = std::pair<std::string, std::string>;  // from one host to another
@@ -85,9 +94,11 @@ class SimNetwork {
   static Way both(const std::string& one, const std::string& other);
   void after(uint64_t bytes, bool in_order, std::function<void()> act, Nanoseconds late = {});
   Nanoseconds lateness(PeerId from) const;
+  Nanoseconds slowness(PeerId to, uint64_t bytes) const;
   bool passes(const End& from, const End& to) const;
   PeerId connect(SimEndpoint& from, const std::string& address);
   void meet(PeerId from, const std::string& address);
+  void make_known(PeerId name, End& end);
   void send(PeerId from, std::span<const std::byte> head, std::span<const iovec> bulk, uint64_t tag);
   void fail(PeerId name, TransportEvent event);
   void arrive(PeerId to, std::vector<std::byte> head, uint64_t arrival, uint64_t bytes);
@@ -97,6 +108,8 @@ class SimNetwork {
   void close(PeerId end);
   void lose(PeerId end, const Status& why);
   void fail_all(PeerId name, End& end, const Status& why);
+  void leave_some(const End& end, const Take& take);
+  static void copy_bulk(const Send& send, std::span<std::byte> into);
   void gone(SimEndpoint& endpoint);
   End* alive(PeerId end);
 
@@ -112,6 +125,7 @@ class SimNetwork {
   std::map<std::string, SimEndpoint*> listeners_;  // by address
   std::set<Way> silent_;
   std::map<Way, Nanoseconds> late_;
+  std::map<Way, uint64_t> slow_;  // bytes a second
 };
 
 // SimEndpoint: the transport of one simulated process. Its end is that of the process: its peers lose it.
