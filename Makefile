@@ -15,7 +15,7 @@ help:
 	@echo "make demo-openfoam   build, then run an OpenFOAM case, with and without tailrace (ARGS=--help: options)"
 	@echo "make fuzz    fuzz the readers of outside data for a minute (longer: tools/fuzz.sh SECONDS-PER-TARGET)"
 	@echo "make soak    build, then simulate from a random seed for ten minutes (MINUTES=N: for N minutes)"
-	@echo "make hostile build, then make a million hostile connections to a forwarder, in ten minutes (CONNECTIONS=N: N)"
+	@echo "make hostile build, then make a million hostile connections to a forwarder: 20 minutes (CONNECTIONS=N: N)"
 	@echo "make mutants put known faults into a copy, one at a time; the simulator must find each"
 	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
 	@echo "make wheel   build, then make a wheel that other machines can install, in build/wheels"
