@@ -99,8 +99,9 @@ NodePart part_of(const Config& config, int64_t iteration, const IterationPlan& p
   part.configured = config.iteration_attributes;
   for (const auto& [name, dataset] : plan.datasets()) {
     const StoredAs as = plan.stored_as(dataset);
+    const Variable& variable = config.variables[dataset.variable];
     part.arrays.push_back({name, dataset.variable, as.block->type, as.shape(), dataset.stored.extent.offset,
-                           config.variables[dataset.variable].attributes, dataset.stored.blocks});
+                           variable.fill_value, variable.attributes, dataset.stored.blocks});
   }
   put_set(part, "", plan.times());
   put_set(part, "", plan.attributes());
@@ -173,6 +174,7 @@ void JointFile::describe(const std::vector<NodePart>& parts) {
     variable.name = variable.dataset = name;
     variable.layout = static_cast<uint32_t>(config_.layouts.size());
     variable.attributes = array->configured;
+    variable.fill_value = array->fill_value;
     variables_[name] = array->variable;
     config_.layouts.push_back(std::move(layout));
     config_.variables.push_back(std::move(variable));
@@ -214,7 +216,7 @@ Result<FileEnding> JointFile::ending() const {
   const Result<IterationImage> image = make_image(config_, {}, iteration_, *plan_, path_);
   if (!image.ok()) return image.status();
   FileEnding ending = image.value().ending(plan_->reached());
-  ending.fill_holes(*plan_);
+  ending.fill_holes(config_, *plan_);
   return ending;
 }
 
