@@ -31,7 +31,7 @@ Result<std::unique_ptr<PosixStorage>> PosixStorage::create(Doorbell& doorbell, c
 }
 
 PosixStorage::PosixStorage(Doorbell& doorbell, const Options& options)
-    : capabilities_(capabilities_of(options)), files_(options.direct), done_(doorbell, options.depth) {
+    : capabilities_(capabilities_of(options)), files_(options.direct, options.roots), done_(doorbell, options.depth) {
   for (uint32_t device = 0; device < options.devices; device++) {
     threads_.push_back(std::make_unique<WriteThread>(done_, options.depth, options.cpus));
   }
