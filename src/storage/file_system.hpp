@@ -50,6 +50,7 @@ struct NameFacts {
   uint64_t size = 0;           // bytes, of a file
   bool own = false;            // a regular file of this user, see base/os/own_file.hpp
   FileIdentity identity = {};  // of the file that the name leads to
+  bool reserved = false;       // a leftover that counts as no file for rename(), see base/os/own_file.hpp
 
   bool is_same_file(const NameFacts& other) const { return identity == other.identity; }
 };

@@ -63,6 +63,7 @@ Result<NameFacts> OsFileSystem::stat(const std::string& path) const {
   facts.kind = kind_of(found.st_mode);
   if (facts.kind == NameFacts::Kind::file) facts.size = static_cast<uint64_t>(found.st_size);
   facts.own = facts.kind == NameFacts::Kind::file && is_own_file(path);
+  facts.reserved = facts.own && is_reservation(path);
   facts.identity = {found.st_dev, found.st_ino};
   return facts;
 }
