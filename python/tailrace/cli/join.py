@@ -230,7 +230,7 @@ def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> 
         missing = variable.missing()
         if missing:
             where = ", ".join(map(boxes.text, missing[:_MOST_TOLD]))
-            more = f" and {len(missing) - _MOST_TOLD} more parts" if len(missing) > _MOST_TOLD else ""
+            more = f" and {counted(len(missing) - _MOST_TOLD, 'more part')}" if len(missing) > _MOST_TOLD else ""
             told.append(f"{target}: {name}: {sum(map(boxes.size, missing))} of {group[name].size} elements are in no "
                         f"file, and read as {_short(variable.nothing)}: {where}{more}")
     content.groups.write(iteration)
