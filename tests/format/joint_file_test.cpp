@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "testing/hdf5_file.hpp"
 #include "testing/seeds.hpp"
 #include "two_nodes.hpp"
@@ -114,6 +116,17 @@ TEST_F(TwoNodes, TheWholeHasTheArraysOfBoth) {
   expect_whole(unfinished());
   EXPECT_TRUE(remove_parts(os_files(), unfinished(), 2).ok());
   EXPECT_FALSE(read_parts(os_files(), unfinished()).value().has_value());
+}
+
+TEST_F(TwoNodes, APartThatIsLongerThanAnyIsNotRead) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  write(0);
+  write(1);
+  std::filesystem::resize_file(part_path(unfinished(), 1), kMost + 1);
+  const Status status = read_parts(os_files(), unfinished()).status();
+  EXPECT_EQ(status.code(), TAILRACE_NOT_PUBLISHED);
+  EXPECT_NE(status.fault().message.find("found 1073741825 bytes, expected at most 1073741824"), std::string::npos)
+      << status.fault().message;
 }
 
 TEST_F(TwoNodes, PartsOfOtherShapesDoNotBelongTogether) {

@@ -28,8 +28,11 @@ Result<std::optional<std::vector<std::byte>>> read_whole(FileSystem& files, cons
     return opened.status();
   }
   const Result<uint64_t> size = files.size(opened.value().file);
-  std::vector<std::byte> bytes(size.ok() ? std::min(size.value(), kMostPart) : 0);
+  std::vector<std::byte> bytes(size.ok() && size.value() <= kMostPart ? size.value() : 0);
   Result<size_t> count = size.ok() ? files.read(opened.value().file, 0, bytes) : Result<size_t>(size.status());
+  if (size.ok() && size.value() > kMostPart) {  // no part is that long
+    count = not_together(path, fmt::format("found {} bytes, expected at most {}", size.value(), kMostPart));
+  }
   files.close(opened.value().file);
   if (!count.ok()) return count.status();
   bytes.resize(count.value());
