@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+import tailrace
 from tailrace import cli
 from tailrace.bench import mpis
 from tailrace.cli import core_server
@@ -98,6 +99,12 @@ def own_node() -> Iterator[pathlib.Path]:
         while core_server.jobs() and time.monotonic() < deadline:
             pass  # a server ends shortly after its last client
         assert not core_server.jobs(), "a job is left"
+
+
+def flush_until_told(client: tailrace.Client) -> None:
+    """Flushes until an error comes of what happens elsewhere, such as the end of another client."""
+    for _ in range(100_000):
+        client.flush()
 
 
 @pytest.fixture

@@ -1,7 +1,11 @@
 #include "process_client/client_settings.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <iterator>
 #include <sstream>
+#include <string_view>
 
 namespace tailrace::process {
 namespace {
@@ -32,12 +36,37 @@ std::string each_in_quotes(const std::string& list) {
   return quoted;
 }
 
+// Reads a whole number. Returns false if `text` is none.
+bool read_number(const std::string& text, uint64_t& number) {
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && at == end;
+}
+
+struct Unit {
+  std::string_view name;
+  uint64_t bytes;
+};
+
+// Those of sizes in the configuration.
+constexpr Unit kUnits[] = {{"", 1},
+                           {"B", 1},
+                           {"KiB", uint64_t{1} << 10},
+                           {"MiB", uint64_t{1} << 20},
+                           {"GiB", uint64_t{1} << 30},
+                           {"TiB", uint64_t{1} << 40},
+                           {"kB", 1'000},
+                           {"MB", 1'000'000},
+                           {"GB", 1'000'000'000},
+                           {"TB", 1'000'000'000'000}};
+constexpr double kMostSize = 0x1p60;  // as in the configuration
+
 // Reads "2,3". Returns false if it is no list of numbers.
 bool read_cpus(const std::string& text, std::vector<int>& cpus) {
   std::istringstream items(text);
   for (std::string item; std::getline(items, item, ',');) {
     uint64_t cpu = 0;
-    if (!read_bytes(item, 0, cpu) || cpu > kMostCpus) return false;
+    if (!read_number(item, cpu) || cpu > kMostCpus) return false;
     cpus.push_back(static_cast<int>(cpu));
   }
   return !cpus.empty() && text.back() != ',';
@@ -63,10 +92,18 @@ std::string ClientSettings::configuration(const std::string& name) const {
          "log: {level: error}\n";
 }
 
-bool read_bytes(const std::string& text, uint64_t least, uint64_t& bytes) {
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, bytes);
-  return error == std::errc() && at == end && bytes >= least;
+// Fractions of a unit are taken, fractions of a byte are not.
+bool read_size(const std::string& text, uint64_t least, uint64_t& bytes) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                 [&](const Unit& one) { return one.name == std::string_view(text).substr(digits); });
+  double number = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + digits, number, std::chars_format::fixed);
+  if (unit == std::end(kUnits) || error != std::errc() || at != text.data() + digits) return false;
+  const double size = number * static_cast<double>(unit->bytes);
+  if (size > kMostSize || size != std::floor(size)) return false;
+  bytes = static_cast<uint64_t>(size);
+  return bytes >= least;
 }
 
 std::optional<bool> read_word(const std::string& word, ClientSettings& settings) {
@@ -85,7 +122,7 @@ std::optional<bool> read_word(const std::string& word, ClientSettings& settings)
     settings.cpus.clear();
     return read_cpus(value, settings.cpus);
   } else if (key == "budget") {
-    return read_bytes(value, 1, settings.budget);
+    return read_size(value, 1, settings.budget);
   } else if (key == "forward") {
     settings.forward = value;
     return !value.empty();

@@ -23,12 +23,13 @@ struct ClientSettings {
   std::string configuration(const std::string& name) const;
 };
 
-// Sets what the word (of words.hpp) says: config=FILE, place=thread, place=core, budget=BYTES, cpus=NUMBER[,…],
+// Sets what the word (of words.hpp) says: config=FILE, place=thread, place=core, budget=SIZE, cpus=NUMBER[,…],
 // forward=HOST:PORT[,…], key=FILE or summary. Returns false if its value is wrong, and none if the word is not one of
 // these.
 std::optional<bool> read_word(const std::string& word, ClientSettings& settings);
 
-// Reads a number of bytes. Returns false if `text` is not a number, or the number is smaller than `least`.
-bool read_bytes(const std::string& text, uint64_t least, uint64_t& bytes);
+// Reads a size as the configuration has it, without a blank: "1.5GiB", "4096". Returns false if `text` is none, or if
+// it is smaller than `least`.
+bool read_size(const std::string& text, uint64_t least, uint64_t& bytes);
 
 }  // namespace tailrace::process

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "process_client/counted.hpp"
+
 namespace tailrace::process {
 namespace {
 
@@ -82,12 +84,12 @@ void ProcessClient::report_summary() {
   if (client_ != nullptr && tailrace_get_stats(client_, &stats) != TAILRACE_OK) return;
   const std::string how = settings_.config.empty() ? "place " + settings_.place : settings_.config;
   std::fprintf(stderr,
-               "tailrace: %llu writes of %s data, %.1f MiB, carried (%s): copied in %.3f s, waited for memory "
-               "%.3f s, for files %.3f s; %llu transfers, %llu failures\n",
-               static_cast<unsigned long long>(writes_), door_.name, static_cast<double>(bytes_) / (1 << 20),
-               how.c_str(), stats.seconds_copying, stats.seconds_waiting_memory, stats.seconds_waiting_ticket,
-               static_cast<unsigned long long>(stats.transfers),
-               static_cast<unsigned long long>(stats.failures - refused_reads_));
+               "tailrace: %s of %s data, %.1f MiB, carried (%s): copied in %.3f s, waited for memory "
+               "%.3f s, for files %.3f s; %s, %s\n",
+               counted(writes_, "write").c_str(), door_.name, static_cast<double>(bytes_) / (1 << 20), how.c_str(),
+               stats.seconds_copying, stats.seconds_waiting_memory, stats.seconds_waiting_ticket,
+               counted(stats.transfers, "transfer").c_str(),
+               counted(stats.failures - refused_reads_, "failure").c_str());
 }
 
 bool ProcessClient::configure(const ClientSettings& settings) {

@@ -20,6 +20,7 @@ import numpy
 import tailrace
 
 from . import _programs
+from .quantity import counted
 
 try:
     from . import _cube
@@ -49,8 +50,8 @@ class Profile:
         self._metrics = {metric["name"]: metric for metric in self._open.metrics()}
 
     def __repr__(self) -> str:
-        return (f"<tailrace.cube.Profile {self._path!r}: {len(self.metrics)} metrics, "
-                f"{len(self.call_paths)} call paths, {len(self.locations)} locations>")
+        return (f"<tailrace.cube.Profile {self._path!r}: {counted(len(self.metrics), 'metric')}, "
+                f"{counted(len(self.call_paths), 'call path')}, {counted(len(self.locations), 'location')}>")
 
     @property
     def metrics(self) -> dict[str, dict[str, Any]]:

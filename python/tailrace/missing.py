@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .quantity import counted
+
 
 def of(attributes: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
     """Returns the numbers of the missing clients, and how many more have no known number."""
@@ -27,5 +29,5 @@ def sentences(iterations: Mapping[int, tuple[tuple[int, ...], int]]) -> list[str
 
 def _text(clients: tuple[int, ...], unnamed: int) -> str:
     named = f"client{'' if len(clients) == 1 else 's'} {', '.join(map(str, clients))}" if clients else ""
-    others = f"{unnamed} client{'' if unnamed == 1 else 's'} that never came" if unnamed else ""
+    others = f"{counted(unnamed, 'client')} that never came" if unnamed else ""
     return " and ".join(part for part in (named, others) if part)

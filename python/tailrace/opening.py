@@ -52,6 +52,7 @@ class Variable:
     grid_unit: str | None = None  #: of spacing and origin
     compress: str | Mapping[str, Any] | None = None
     precision: str | None = None
+    fill_value: float | None = None  #: of elements of the whole array that nobody has written
     enabled: bool | None = None
     keep: int | None = None
     components: Sequence[str] | None = None  #: of a vector; its blocks are "name/component"
@@ -72,9 +73,10 @@ class Variable:
     def entry(self, layout: str) -> dict[str, Any]:
         """Returns its entry in ``variables:``."""
         return _given({"layout": layout, "unit": self.unit, "description": self.description,
-                       "compress": self.compress, "precision": self.precision, "enabled": self.enabled,
-                       "keep": self.keep, "components": self.components, "position": self.position,
-                       "attributes": self.attributes})
+                       "compress": self.compress, "precision": self.precision,
+                       "fill_value": "nan" if self.fill_value != self.fill_value else self.fill_value,
+                       "enabled": self.enabled, "keep": self.keep, "components": self.components,
+                       "position": self.position, "attributes": self.attributes})
 
 
 Variable.__module__ = "tailrace"

@@ -71,8 +71,8 @@ def _particles(xarray: Any, series: Series, chosen: list[int], species: str) -> 
 
 def _warn_of_missing(series: Series, attributes: dict[int, dict[str, Any]]) -> None:
     for line in missing.sentences({number: missing.of(each) for number, each in attributes.items()}):
-        warnings.warn(f"{series.name}: {line}: what nobody has written reads as NaN, or as 0 where there is no NaN",
-                      stacklevel=4)
+        warnings.warn(f"{series.name}: {line}: what nobody has written reads as its fill_value, or without one as "
+                      "NaN (0 in integers)", stacklevel=4)
 
 
 def _meshes(xarray: Any, series: Series, chosen: list[int]) -> Any:

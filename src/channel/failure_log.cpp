@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 
 void FailureLog::add(uint64_t ticket, const Status& status) {
@@ -43,9 +45,8 @@ std::optional<FailureLog::Entry> FailureLog::take_oldest() {
   if (lost == lost_told_) return std::nullopt;
   const uint64_t count = lost - std::exchange(lost_told_, lost);
   taken_ += count;
-  return Entry{0, Status(TAILRACE_IO_ERROR, fmt::format("{} more request{} failed, after {} others whose causes "
-                                                        "were kept",
-                                                        count, count == 1 ? "" : "s", kKept))};
+  return Entry{0, Status(TAILRACE_IO_ERROR, fmt::format("{} failed, after {} others whose causes were kept",
+                                                        counted(count, "more request"), kKept))};
 }
 
 std::optional<FailureLog::Entry> FailureLog::take(uint64_t ticket) {

@@ -72,8 +72,8 @@ void read_record(const YamlValue& entry, const std::string& species, const std::
     config.constants.push_back(read_constant(entry, *value, species));
     return;
   }
-  entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled", "attributes", "components",
-              "macro_weighted", "weighting_power"});
+  entry.only({"layout", "unit", "description", "compress", "precision", "fill_value", "keep", "enabled", "attributes",
+              "components", "macro_weighted", "weighting_power"});
   Variable settings = read_settings(entry, layout, layouts, config);
   const Weighting weighting = read_weighting(entry);
   settings.record.of_particles = true;

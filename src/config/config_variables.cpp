@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "base/names/counted.hpp"
@@ -86,6 +88,52 @@ Precision read_precision(const YamlValue& value, const Layout* layout) {
   value.fault(fmt::format("float16 for elements of {}", name_of(layout->type)),
               "full, or a layout of float32, float64 or long_double");
   return Precision::full;
+}
+
+struct IntegerRange {
+  int64_t least;
+  int64_t most;
+};
+
+template <class T>
+constexpr IntegerRange range_of() {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const bool is_wide = std::numeric_limits<T>::max() > static_cast<uint64_t>(kMost);
+  return {static_cast<int64_t>(std::numeric_limits<T>::min()),
+          is_wide ? kMost : static_cast<int64_t>(std::numeric_limits<T>::max())};
+}
+
+// Returns the integers of a type; none if it is not one of integers.
+std::optional<IntegerRange> integers_of(ElementType type) {
+  switch (type) {
+    case ElementType::boolean: return IntegerRange{0, 1};
+    case ElementType::int8: return range_of<int8_t>();
+    case ElementType::int16: return range_of<int16_t>();
+    case ElementType::int32: return range_of<int32_t>();
+    case ElementType::int64: return range_of<int64_t>();
+    case ElementType::uint8: return range_of<uint8_t>();
+    case ElementType::uint16: return range_of<uint16_t>();
+    case ElementType::uint32: return range_of<uint32_t>();
+    case ElementType::uint64: return range_of<uint64_t>();
+    default: return std::nullopt;
+  }
+}
+
+double largest_of(ElementType type, Precision precision) {
+  constexpr double kLargestHalf = 65504;
+  if (type == ElementType::float16 || precision == Precision::float16) return kLargestHalf;
+  const bool is_single = type == ElementType::float32 || type == ElementType::complex64;
+  return is_single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
+// Reads a value that the elements of the type can have.
+Number read_fill_value(const YamlValue& value, ElementType type, Precision precision) {
+  if (const auto integers = integers_of(type)) return value.integer(integers->least, integers->most);
+  if (value.is_scalar() && value.raw() == "nan") return std::numeric_limits<double>::quiet_NaN();
+  const double number = value.number("a number, or nan");
+  const double most = largest_of(type, precision);
+  if (std::abs(number) > most) value.wrong(fmt::format("a number from {} to {}, or nan", -most, most));
+  return number;
 }
 
 // Reads where in a cell the values of a mesh are: one number for each axis, from 0 to 1.
@@ -208,9 +256,12 @@ Variable read_settings(const YamlValue& entry, const std::optional<uint32_t>& la
   if (const auto unit = entry.find("unit")) variable.unit = read_unit(*unit, is_any_unit, "a unit");
   if (const auto description = entry.find("description")) variable.description = description->prose();
   if (const auto compress = entry.find("compress")) variable.compress = read_compression(*compress);
-  if (const auto precision = entry.find("precision")) {
-    const bool known = variable.layout < config.layouts.size() && (own ? own->is_right() : layout.has_value());
-    variable.precision = read_precision(*precision, known ? &config.layout_of(variable) : nullptr);
+  const bool known = variable.layout < config.layouts.size() && (own ? own->is_right() : layout.has_value());
+  const Layout* const of = known ? &config.layout_of(variable) : nullptr;
+  if (const auto precision = entry.find("precision")) variable.precision = read_precision(*precision, of);
+  const auto fill = entry.find("fill_value");
+  if (fill && of != nullptr && trusts_layout(*fill, *of)) {
+    variable.fill_value = read_fill_value(*fill, of->type, variable.precision);
   }
   if (const auto keep = entry.find("keep")) variable.keep = static_cast<uint32_t>(keep->integer(0, most_keep));
   if (const auto enabled = entry.find("enabled")) variable.enabled = enabled->flag();
@@ -234,8 +285,8 @@ void read_variables(const YamlValue& value, Config& config) {
   constexpr std::string_view expected = "at least one variable, such as {temperature: {layout: field, unit: K}}";
   const NameIndex layouts(config.layouts);
   for (const YamlValue& entry : read_named(value, expected, most_variables)) {
-    entry.only({"layout", "unit", "description", "compress", "precision", "keep", "enabled", "attributes",
-                "components", "position", "dataset", "xdmf"});
+    entry.only({"layout", "unit", "description", "compress", "precision", "fill_value", "keep", "enabled",
+                "attributes", "components", "position", "dataset", "xdmf"});
     const Variable settings = read_settings(entry, std::nullopt, layouts, config);
     const auto listed = entry.find("components");
     std::vector<Variable> variables =

@@ -54,7 +54,7 @@ bool ForwardCalls::is_allowed(const ForwardClient& client, const ForwardCallMess
     return client.has_open(record.file) && record.offset <= room && record.length <= room - record.offset;
   }
   if (record.call == ForwardCall::unlock) return client.locks.contains(record.file);
-  if (record.call == ForwardCall::open) return record.mode <= static_cast<uint32_t>(OpenMode::own_or_new);
+  if (record.call == ForwardCall::open) return record.mode <= static_cast<uint32_t>(OpenMode::view);
   return true;
 }
 

@@ -8,7 +8,8 @@ namespace tailrace::impl {
 namespace {
 
 bool is_for_writing(OpenMode mode) {
-  return mode != OpenMode::read && mode != OpenMode::own_read && mode != OpenMode::directory;
+  return mode != OpenMode::read && mode != OpenMode::view && mode != OpenMode::own_read &&
+         mode != OpenMode::directory;
 }
 
 // Returns true if users of the mode may share a file that is open.

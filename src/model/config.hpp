@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -175,7 +176,8 @@ struct Variable {
   uint32_t keep = 0;  // number of earlier iterations whose blocks stay in memory for actions
   Compression compress = {};
   Precision precision = Precision::full;
-  bool enabled = true;  // at open: true if its blocks are written
+  std::optional<Number> fill_value = {};  // of elements that nobody writes; fits the layout's type
+  bool enabled = true;                    // at open: true if its blocks are written
   std::vector<Attribute> attributes = {};
   Record record = {};
   // Format plain:

@@ -416,7 +416,7 @@ void FileGroup::tell_missing(int64_t number, const std::vector<int>& missing) {
       TAILRACE_CLIENTS_MISSING,
       fmt::format(
           "iteration {} has ended without client{} {}, which {} gone before: the file says so, and what nobody has "
-          "written reads as NaN, or as 0 where there is no NaN",
+          "written reads as its fill_value, or without one as NaN (0 in integers)",
           number, one ? "" : "s", fmt::join(news, ", "), one ? "has" : "have"));
   log_.warning("{}", status.fault().message);
   for (GroupMember* const member : clients_.here()) member->tell(status);

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/names/counted.hpp"
 #include "channel/channel_ends.hpp"
 #include "place/core/core_place.hpp"
 #include "place/core/server_executable.hpp"
@@ -184,9 +185,9 @@ void Session::log_what_was_cached() {
     const uint64_t cached = counters.blocks_cached.get();
     if (cached == 0) continue;
     log_->warning(
-        "variable '{}': {} of its {} blocks went through the page cache, which is slower than bypassing it: the "
+        "variable '{}': {} of its {} went through the page cache, which is slower than bypassing it: the "
         "file system refused direct transfers, or the blocks lie in the file in pieces too short for them",
-        config_.variables[variable].name, cached, counters.blocks_written.get());
+        config_.variables[variable].name, cached, counted(counters.blocks_written.get(), "block"));
   }
 }
 

@@ -28,16 +28,19 @@ struct Opened {
   FileIdentity identity = {};
 };
 
+// A raw file is opened through no symbolic link below the directory of raw files that it is in, and only if it is
+// regular.
 enum class OpenMode {
-  create,     // a new empty file, which replaces any existing one; read and write; never through a symbolic link
-  fresh,      // a new file under a name of tailrace's own: never through a link, nor into an existing file
-  own,        // an existing file of this user under such a name, unchanged; read and write
-  own_read,   // the same, read only
-  edit,       // an existing file, unchanged; read and write
-  update,     // like edit, or a new empty file if there is none; never through a symbolic link
-  read,       // an existing regular file, so that opening a pipe without a writer does not wait
-  directory,  // an existing directory, for sync
-  own_or_new  // like own, or a new empty file if there is none: several nodes may open it at once
+  create,      // a raw file, emptied if it exists; read and write
+  fresh,       // a new file under a name of tailrace's own: never through a link, nor into an existing file
+  own,         // an existing file of this user under such a name, unchanged; read and write
+  own_read,    // the same, read only
+  edit,        // an existing raw file, unchanged; read and write
+  update,      // like edit, or a new empty file if there is none
+  read,        // an existing regular file, so that opening a pipe without a writer does not wait
+  directory,   // an existing directory, for sync
+  own_or_new,  // like own, or a new empty file if there is none: several nodes may open it at once
+  view         // an existing raw file, read only
 };
 
 // Facts about a name. Symbolic links are not followed and count as neither file nor directory.
@@ -47,6 +50,7 @@ struct NameFacts {
   uint64_t size = 0;           // bytes, of a file
   bool own = false;            // a regular file of this user, see base/os/own_file.hpp
   FileIdentity identity = {};  // of the file that the name leads to
+  bool reserved = false;       // a leftover that counts as no file for rename(), see base/os/own_file.hpp
 
   bool is_same_file(const NameFacts& other) const { return identity == other.identity; }
 };
@@ -101,6 +105,11 @@ class FileSystem {
   // Returns ok if `relative`, which contains no "." and no "..", leads from the directory `root`, through directories
   // only and no symbolic links, to a regular file, or to no file in an existing directory.
   virtual Status check_below(const std::string& root, const std::string& relative) const = 0;
+  // Removes the name to which `relative` leads in the same way.
+  virtual Status remove_below(const std::string& root, const std::string& relative) {
+    if (Status status = check_below(root, relative); !status.ok()) return status;
+    return remove(root.ends_with('/') ? root + relative : root + "/" + relative);
+  }
   // Takes the lock that the file `path` stands for, and creates the file if necessary. Fails with
   // TAILRACE_CLIENT_IN_USE if a process holds it. `holder`, a line of at most 255 bytes, is shown to others as the
   // lock's holder.

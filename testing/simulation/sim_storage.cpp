@@ -313,7 +313,7 @@ void SimStorage::decide(Slot& slot, const File& file) {
   if (sync) slot.sync = disk_.begin_sync(file.inode, file.path);
   slot.length = slot.extent.length;
   slot.result = static_cast<int64_t>(slot.length);
-  if (file.mode == OpenMode::read && transfer.kind == Transfer::Kind::write) {
+  if ((file.mode == OpenMode::read || file.mode == OpenMode::view) && transfer.kind == Transfer::Kind::write) {
     world_.story().fail("port", "a file that was opened for reading is written");
   }
   if (const HardFault* fault = hard_fault(call, file.path)) {

@@ -114,6 +114,77 @@ TEST(RawFiles, AListOfManyExtents) {
   EXPECT_TRUE(test::bytes_of(directory.path() / "many.raw") == model.bytes());
 }
 
+// One extent more than a request takes (kMostFileExtents) is two requests, and is refused where one is promised.
+TEST(RawFiles, AListOfMoreExtentsThanARequestTakes) {
+  constexpr uint64_t kMost = 1 << 16;
+  const Directory directory;
+  test::Config config;
+  config.budget = "16 MiB";
+  OpenRun run(config, directory);
+  tailrace_file file = open_file(run, "many.raw", kWrite);
+  for (const uint64_t count : {kMost, kMost + 1}) {
+    Extents extents;
+    for (uint64_t i = 0; i < count; ++i) extents.push_back({3 * i, 2});
+    std::mt19937_64 random(count);
+    const Bytes data = test::some_bytes(random, test::total_of(extents));
+    ASSERT_EQ(test::write(file, extents, data), TAILRACE_OK) << run.error().message;
+    Bytes back(data.size());
+    ASSERT_EQ(tailrace_file_read(file, extents.size(), extents.data(), back.data()), TAILRACE_OK);
+    EXPECT_TRUE(back == data) << count;
+    tailrace_ticket ticket{};
+    EXPECT_EQ(tailrace_file_iwrite(file, extents.size(), extents.data(), data.data(), &ticket),
+              count == kMost ? TAILRACE_OK : TAILRACE_TOO_LARGE);
+    if (count == kMost) {
+      EXPECT_EQ(tailrace_wait(ticket, -1), TAILRACE_OK);
+    }
+  }
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_EQ(test::fs::file_size(directory.path() / "many.raw"), 3 * kMost + 2);
+}
+
+// One piece of memory more than a transfer takes (kMaxSegments): merged writes become two transfers.
+TEST(RawFiles, MoreWritesSideBySideThanATransferTakes) {
+  constexpr uint64_t kMost = 1024;
+  for (const std::string back_end : {"posix", "uring"}) {
+    const Directory directory;
+    test::Config config;
+    config.backend = back_end;
+    OpenRun run(config, directory);
+    if (!run.opened() && back_end == "uring") continue;  // this kernel has none
+    ASSERT_TRUE(run.opened()) << run.error().message;
+    tailrace_file file = open_file(run, "side.raw", kWrite);
+    std::mt19937_64 random(1);
+    const Bytes data = test::some_bytes(random, kMost + 1);
+    std::vector<Bytes> pieces;
+    for (uint64_t i = 0; i <= kMost; ++i) pieces.push_back({data[i]});
+    for (uint64_t i = 0; i <= kMost; ++i) {
+      ASSERT_EQ(test::write(file, {{i, 1}}, pieces[i]), TAILRACE_OK) << run.error().message;
+    }
+    EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+    EXPECT_TRUE(test::bytes_of(directory.path() / "side.raw") == data) << back_end;
+    EXPECT_EQ(run.close(), TAILRACE_OK);
+  }
+}
+
+// kMostFilePath and kMostSeal.
+TEST(RawFiles, APathAndASealThatAreTooLongByOneAreRefused) {
+  const Directory directory;
+  OpenRun run(test::Config(), directory);
+  for (const size_t length : {1023u, 1024u}) {
+    std::string path(length, 'x');
+    for (size_t at = 100; at < length; at += 101) path[at] = '/';
+    tailrace_file file{};
+    ASSERT_NE(tailrace_file_open(run, path.c_str(), kWrite, &file), TAILRACE_OK);
+    EXPECT_EQ(run.error().message.find("expected at most 1023") != std::string::npos, length == 1024)
+        << run.error().message;
+  }
+  tailrace_file file = open_file(run, "sealed.raw", kWrite | TAILRACE_FILE_SEAL);
+  const Bytes seal(17);
+  EXPECT_EQ(tailrace_file_seal(file, 0, 17, seal.data()), TAILRACE_INVALID_ARGUMENT);
+  EXPECT_EQ(tailrace_file_seal(file, 0, 16, seal.data()), TAILRACE_OK) << run.error().message;
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+}
+
 TEST(RawFiles, LieWhereTheProgramSaysAndNowhereElse) {
   const Directory directory;
   const Directory elsewhere;

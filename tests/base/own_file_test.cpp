@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -173,6 +174,51 @@ TEST_F(OwnFile, AFileIsPublishedAndReplacesNoneOnEveryFileSystem) {
       std::filesystem::remove(directory_ / "a");
     });
   }
+}
+
+// Publishes a file where `on_file_system` is, and dies at the system call. Returns false if it was never made.
+bool dies_at(long call, bool links, const std::string& from, const std::string& to) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    on_file_system(links, [&] {
+      sock_filter filter[] = {
+          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      };
+      const sock_fprog program{std::size(filter), filter};
+      const Result<FileDescriptor> file = open_own_file(from, O_RDWR);
+      if (!file.ok() || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) ::_exit(1);
+      (void)rename_open_file(file.value().get(), from, to, false);
+    });
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFSIGNALED(status);
+}
+
+// A process that publishes dies at each step; the next one finds what it left.
+TEST_F(OwnFile, ADeathInTheMiddleOfAPublicationLeavesNothingInTheWay) {
+  int deaths = 0;
+  for (const bool links : {true, false}) {
+    for (const long call : {long{SYS_renameat2}, long{SYS_linkat}, long{SYS_rename}, long{SYS_unlink}}) {
+      std::filesystem::remove(directory_ / "a");
+      std::ofstream(directory_ / "a.part") << "whole";
+      if (!dies_at(call, links, directory_ / "a.part", directory_ / "a")) continue;
+      ++deaths;
+      if (!same_file(directory_ / "a", directory_ / "a.part")) {
+        const Result<FileDescriptor> part = open_own_file(directory_ / "a.part", O_RDWR);
+        ASSERT_TRUE(part.ok());
+        on_file_system(links, [&] {
+          EXPECT_TRUE(rename_open_file(part.value().get(), directory_ / "a.part", directory_ / "a", false).ok());
+        });
+      }
+      EXPECT_EQ(text("a"), "whole") << call;
+    }
+  }
+  EXPECT_GE(deaths, 4);
 }
 
 // NFS may answer a link that was sent again, and had been made the first time, with EEXIST.

@@ -346,6 +346,9 @@ TEST(right, compression) {
   EXPECT_EQ(frames.chunk, uint64_t{1} << 20);
   EXPECT_EQ(variables[2].precision, Precision::full);
   EXPECT_TRUE(variables[2].filtered());
+  EXPECT_TRUE(std::isnan(variables[0].fill_value->real()));
+  EXPECT_FALSE(variables[1].fill_value);
+  EXPECT_EQ(variables[2].fill_value, Number(255));
   const auto design = read_path(right("design.yaml"));
   ASSERT_TRUE(design.ok()) << message_of(design);
   EXPECT_EQ(design.value().variables[0].precision, Precision::float16);

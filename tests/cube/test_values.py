@@ -63,7 +63,7 @@ def test_diff_compares_integers(tmp_path):
         profiles.write(profile_of([[value, 1]], "UINT64"), tmp_path / name)
     profiles.write(profile_of([[float(2 ** 53), 1.0]]), tmp_path / "double")
     said = tool("diff", tmp_path / "a", tmp_path / "b", code=1)
-    assert "x: 1 values differ" in said and "18446744073709551591 and 18446744073709551590" in said
+    assert "x: 1 value differs" in said and "18446744073709551591 and 18446744073709551590" in said
     assert "equal" in tool("diff", tmp_path / "a", tmp_path / "b", "--tolerance", "1e-19")
     assert "equal" in tool("diff", tmp_path / "c", tmp_path / "double")
     assert "9007199254740993 and 9007199254740992" in tool("diff", tmp_path / "d", tmp_path / "double", code=1)
@@ -149,7 +149,7 @@ def test_diff_compares_values_that_are_no_numbers(tmp_path):
     other = with_another_metric(tmp_path, "RATE", struct.pack("<4d", 1, 2, 3, 5), "other")
     unknown = with_another_metric(tmp_path, "HISTOGRAM(2)", struct.pack("<4d", 1, 2, 3, 5), "unknown")
     assert "equal" in tool("diff", one, one)
-    assert "odd: 1 values differ" in tool("diff", one, other, code=1)
+    assert "odd: 1 value differs" in tool("diff", one, other, code=1)
     assert "odd: RATE and HISTOGRAM(2)" in tool("diff", one, unknown, code=1)
     assert 'unknown: 1.data: expected a type whose layout is known, such as DOUBLE or UINT64, found "HISTOGRAM(2)"' \
         in tool("diff", unknown, unknown, code=2)
@@ -164,7 +164,7 @@ def test_diff_ends_as_diff_does(tmp_path):
     profiles.write(profile_of([[1.0]]), tmp_path / "c")
     (tmp_path / "d").write_bytes((tmp_path / "a").read_bytes()[:700])
     assert "equal" in tool("diff", tmp_path / "a", tmp_path / "a", code=0)
-    assert "x: 1 values differ" in tool("diff", tmp_path / "a", tmp_path / "b", code=1)
+    assert "x: 1 value differs" in tool("diff", tmp_path / "a", tmp_path / "b", code=1)
     assert "differ in their number of locations" in tool("diff", tmp_path / "a", tmp_path / "c", code=1)
     assert "d: " in tool("diff", tmp_path / "a", tmp_path / "d", code=2)
     assert "none: No such file" in tool("diff", tmp_path / "none", tmp_path / "a", code=2)

@@ -41,6 +41,8 @@ def test_clients_hand_over_to_a_dedicated_node(mpi: mpis.Mpi, tmp_path: pathlib.
                       environment=_environment(2, tmp_path))
     assert (run.start, run.finalize) == (runs.OK, runs.OK), run.output
     assert run.codes == [[0] * 9] * 2, run.output
+    told = "the buffer of 8388608 bytes is too small for the forwarder of a dedicated node, which takes 67108864"
+    assert run.output.count(told) == 1, run.output
     assert sorted(file.name for file in (tmp_path / "out").iterdir() if not file.name.startswith(".")) == [
         f"sim_It{step}_Pr{rank}.h5" for step in range(3) for rank in range(2)]
     for step in range(3):

@@ -123,3 +123,9 @@ def test_the_readme_shows_the_example_in_python() -> None:
     readme = (REPOSITORY / "README.md").read_text()
     program = (REPOSITORY / "examples/example.py").read_text().split('"""\n\n', 1)[1]
     assert f"```python\n{program}```" in readme
+
+
+def test_the_readme_has_no_numbers_of_tests() -> None:
+    """They would be wrong after the next test."""
+    readme = (REPOSITORY / "README.md").read_text()
+    assert not re.search(r"\d (passed|skipped|xfailed)|out of \d", readme)

@@ -273,6 +273,20 @@ TEST(Hdf5Format, ManyVariablesShareAnAxis) {
   }
 }
 
+// An axis with one point more than a dimension scale has (DimensionScales::kMostPoints).
+TEST(Hdf5Format, AnAxisOfTooManyPointsHasNoScale) {
+  for (const uint64_t points : {uint64_t{1} << 20, (uint64_t{1} << 20) + 1}) {
+    Config config = sample_config({"out"}, {{"a", ElementType::uint8, {points}}});
+    config.format.dimension_scales = true;
+    Hdf5Format format(config, os_files(), format_options());
+    std::vector<std::byte> bytes;
+    for (const PlannedWrite& write : whole_iteration(format, config, 1)) put(bytes, write);
+    const std::unique_ptr<Hdf5File> file = Hdf5File::open(bytes);
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(file->coordinates(1, "a", 0).has_value(), points == uint64_t{1} << 20) << points;
+  }
+}
+
 // An iteration with one dataset more than the format remembers of all finished ones.
 TEST(Hdf5Format, OneDatasetMoreThanIsRemembered) {
   const ScratchDirectory directory;

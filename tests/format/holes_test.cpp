@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "format/plan/fill_value.hpp"
 #include "testing/hdf5_file.hpp"
 #include "testing/sample_config.hpp"
 #include "testing/scratch.hpp"
@@ -110,6 +111,41 @@ TEST(Holes, OfAMissingClientAreNotNumbers) {
           ASSERT_EQ(std::isnan(value), is_missing && type == ElementType::float64) << i;
         }
       }
+    }
+  }
+}
+
+// One client of two writes. Its variable has the value whether the other is missing or wrote nothing.
+TEST(Holes, HaveTheFillValueOfTheirVariable) {
+  const std::pair<ElementType, Number> cases[] = {
+      {ElementType::float16, -2.5},     {ElementType::float32, -9999.0}, {ElementType::float64, 1e300},
+      {ElementType::long_double, 0.25}, {ElementType::complex64, 3.0},   {ElementType::boolean, 1},
+      {ElementType::int8, -7},          {ElementType::int64, -7},        {ElementType::uint16, 65535}};
+  for (const auto& [type, value] : cases) {
+    for (const bool is_missing : {true, false}) {
+      Config config = sample_config({"out"}, {{"a", type, {3}}});
+      config.storage.file_per = FilePer::job;
+      config.layouts[0].global_shape = {6};
+      config.variables[0].fill_value = value;
+      Hdf5Format format(config, os_files(), format_options());
+      const Block block{0, 7, 0, std::make_shared<const Layout>(config.layouts[0])};
+      const Placement placed = format.place(block).value();
+      std::vector<std::byte> bytes;
+      for (const Extent& extent : placed.extents) {
+        put(bytes, {extent.offset, std::vector<std::byte>(extent.length, std::byte{1})});
+      }
+      if (is_missing) format.note_missing(7, {1}, 0);
+      const Result<PublicationPlan> plan = format.finish(7);
+      ASSERT_TRUE(plan.ok());
+      for (const PlannedWrite& write : writes_of(plan.value())) put(bytes, write);
+      const auto file = Hdf5File::open(bytes);
+      ASSERT_NE(file, nullptr);
+      const auto whole = file->read(7, "a");
+      ASSERT_TRUE(whole);
+      const std::vector<std::byte> element = element_of(type, value);
+      std::vector<std::byte> expected(3 * element.size(), std::byte{1});
+      for (int i = 0; i < 3; ++i) expected.insert(expected.end(), element.begin(), element.end());
+      EXPECT_EQ(*whole, expected) << name_of(type);
     }
   }
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "testing/hdf5_file.hpp"
 #include "testing/seeds.hpp"
 #include "two_nodes.hpp"
@@ -21,8 +23,9 @@ NodePart some_part() {
   part.time_step = 2.5;
   part.configured = {{"code", std::string("x")}};
   part.arrays = {
-      {"g/a", 0, ElementType::float32, {4, 5}, kRawBegin, {{"n", int64_t{3}}}, {{0, 0, 2, 5}, {3, 1, 1, 2}}},
-      {"g/b", 2, ElementType::int8, {0}, kRawBegin + 128, {}, {}}};
+      {"g/a", 0, ElementType::float32, {4, 5}, kRawBegin, -2.5, {{"n", int64_t{3}}}, {{0, 0, 2, 5}, {3, 1, 1, 2}}},
+      {"g/b", 2, ElementType::int8, {0}, kRawBegin + 128, int64_t{-3}, {}, {}},
+      {"g/c", 3, ElementType::int8, {0}, kRawBegin + 128, {}, {}, {}}};
   part.attributes = {{"", 4, {"time", 1.25}}, {"g/a", 5, {"list", std::vector<double>{1, 2}}}};
   part.events = {"storm"};
   part.findings = {{"mean", 0.5}, {"text", std::string("t")}, {"more", std::vector<double>{1, 2, 3}}};
@@ -37,6 +40,9 @@ TEST(NodePart, IsReadAsItWasWritten) {
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(to_bytes(read.value()), bytes);
   EXPECT_EQ(read.value().arrays[0].blocks[1], (std::vector<uint64_t>{3, 1, 1, 2}));
+  EXPECT_EQ(read.value().arrays[0].fill_value, Number(-2.5));
+  EXPECT_EQ(read.value().arrays[1].fill_value, Number(-3));
+  EXPECT_FALSE(read.value().arrays[2].fill_value);
   EXPECT_EQ(read.value().missing, (std::vector<uint64_t>{8, 9}));
 }
 
@@ -73,6 +79,7 @@ TEST(NodePart, BlocksLieInTheirArraysAndArraysInTheFile) {
   EXPECT_TRUE(is_refused([](NodePart& part) { part.arrays[0].blocks[0] = {uint64_t(-1), 0, 2, 5}; }));
   EXPECT_TRUE(is_refused([](NodePart& part) { part.arrays[0].blocks[0] = {0, 2}; }));
   EXPECT_TRUE(is_refused([](NodePart& part) { part.arrays[0].begin = 48; }));
+  EXPECT_TRUE(is_refused([](NodePart& part) { part.arrays[1].fill_value = 0.5; })) << "of integers";
   EXPECT_TRUE(is_refused([](NodePart& part) { part.arrays[0].shape = {uint64_t{1} << 40, uint64_t{1} << 40}; }));
   EXPECT_TRUE(is_refused([](NodePart& part) { part.arrays[1].name = "g/a"; }));
   EXPECT_TRUE(is_refused([](NodePart& part) { part.node = 3; }));
@@ -109,6 +116,17 @@ TEST_F(TwoNodes, TheWholeHasTheArraysOfBoth) {
   expect_whole(unfinished());
   EXPECT_TRUE(remove_parts(os_files(), unfinished(), 2).ok());
   EXPECT_FALSE(read_parts(os_files(), unfinished()).value().has_value());
+}
+
+TEST_F(TwoNodes, APartThatIsLongerThanAnyIsNotRead) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  write(0);
+  write(1);
+  std::filesystem::resize_file(part_path(unfinished(), 1), kMost + 1);
+  const Status status = read_parts(os_files(), unfinished()).status();
+  EXPECT_EQ(status.code(), TAILRACE_NOT_PUBLISHED);
+  EXPECT_NE(status.fault().message.find("found 1073741825 bytes, expected at most 1073741824"), std::string::npos)
+      << status.fault().message;
 }
 
 TEST_F(TwoNodes, PartsOfOtherShapesDoNotBelongTogether) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "process_client/words.hpp"
@@ -22,14 +23,25 @@ TEST(ClientSettings, WordsSetThem) {
   EXPECT_EQ(settings.configuration("io").find("cpus"), std::string::npos);
   EXPECT_EQ(read_word("cpus=3,12", settings), std::optional(true));
   EXPECT_NE(settings.configuration("io").find("place: {kind: core, cpus: [3, 12]}"), std::string::npos);
+  const std::pair<const char*, uint64_t> sizes[] = {{"budget=1GiB", uint64_t{1} << 30},
+                                                    {"budget=1.5MiB", uint64_t{3} << 19},
+                                                    {"budget=2kB", 2000},
+                                                    {"budget=7B", 7}};
+  for (const auto& [word, bytes] : sizes) {
+    EXPECT_EQ(read_word(word, settings), std::optional(true)) << word;
+    EXPECT_EQ(settings.budget, bytes) << word;
+  }
   EXPECT_EQ(read_word("config=io.yaml", settings), std::optional(true));
   EXPECT_EQ(settings.config, "io.yaml");
 }
 
 TEST(ClientSettings, WrongValuesAreRefusedAndOtherWordsLeftToTheDoor) {
   ClientSettings settings;
-  for (const char* word : {"place=moon", "place=", "budget=0", "budget=4k", "budget=", "config=", "place",
-                           "cpus=", "cpus=1,", "cpus=,1", "cpus=one", "cpus=-1", "cpus=9999999"}) {
+  for (const char* word : {"place=moon",        "place=",     "budget=0",        "budget=4k",
+                           "budget=",           "budget=1.5", "budget=1GIB",     "budget=-1",
+                           "budget=9999999TiB", "budget=GiB", "budget=1.5.1MiB", "cpus=2KiB",
+                           "config=",           "place",      "cpus=",           "cpus=1,",
+                           "cpus=,1",           "cpus=one",   "cpus=-1",         "cpus=9999999"}) {
     EXPECT_EQ(read_word(word, settings), std::optional(false)) << word;
   }
   for (const char* word : {"smallest=1", "summary=1", "", "="}) {

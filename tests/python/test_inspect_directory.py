@@ -121,6 +121,7 @@ def test_times_of_femtoseconds(run, tmp_path):
     grow(tmp_path / "out", range(2))
     text = run("inspect", tmp_path / "out")[1]
     assert "0 s … 0.5 fs" in text
+    assert "iteration 1: time 0.5 fs\n" in run("inspect", next((tmp_path / "out").glob("*.h5")))[1]
 
 
 @pytest.mark.parametrize("each", [1, 4, "all"])

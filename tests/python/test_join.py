@@ -11,7 +11,8 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from conftest import own_node
+import tailrace
+from conftest import flush_until_told, own_node
 
 CONFIG = """\
 tailrace: 1
@@ -169,13 +170,55 @@ def test_what_no_file_has_is_told(nodes, run):
     (nodes / "sim_n1_000003.h5").unlink()
     code, text, message = run("join", nodes)
     assert code == 1 and "2 iterations joined of 3 files" in text
-    expected = "30 of 60 elements are in no file, and read as zero: [6:12, 0:5]"
+    expected = "30 of 60 elements are in no file, and read as NaN: [6:12, 0:5]"
     assert message.splitlines() == [f"tailrace: {nodes}/sim_000003.h5: {name}: {expected}"
                                     for name in ("height", "speed")]
     with h5py.File(nodes / "sim_000003.h5") as file:
         height = file["data/3/meshes/height"][...]
         np.testing.assert_array_equal(height[:6], whole(3)[:6])
-        assert not height[6:].any()
+        assert np.isnan(height[6:]).all()
+
+
+@pytest.mark.parametrize("value", [None, -9999, 0.5])
+@pytest.mark.parametrize("type_", ["int32", "float32", "complex64"])
+def test_what_no_file_has_reads_as_the_fill_value(run, tmp_path, type_, value):
+    if value == 0.5 and type_ == "int32":
+        pytest.skip("no integer has it")
+    file = tmp_path / "sim.yaml"
+    file.write_text(f"""\
+tailrace: 1
+name: sim
+place: {{kind: core, clients: 2, cpus: none, patience: 60}}
+storage: {{path: {tmp_path / 'out'}, file_per: node}}
+parameters: {{first: 0}}
+layouts:
+  slab: {{type: {type_}, shape: [2], global: [6], offset: [first]}}
+variables:
+  a: {{layout: slab{f", fill_value: {value}" if value is not None else ""}}}
+""")
+    with own_node():
+        one, two = (tailrace.open(file, client, parameters={"first": 2 * client}) for client in (0, 1))
+        two.close()
+        one.write("a", 0, np.ones(2, dtype=type_))
+        one.end_iteration(0)
+        with pytest.raises(tailrace.Error, match="without client 1"):
+            flush_until_told(one)
+        one.close()
+    nothing = value if value is not None else {"int32": 0, "float32": np.nan}.get(type_, complex(np.nan, np.nan))
+    shown = "0" if nothing == 0 else "NaN" if value is None else str(value)
+    code, _, message = run("join", tmp_path / "out")
+    joined = tmp_path / "out/sim_000000.h5"
+    assert code == 1
+    assert [line for line in message.splitlines() if line.startswith("tailrace: ")] == [
+        f"tailrace: {joined}: iteration 0 lacks data of client 1",
+        f"tailrace: {joined}: a: 4 of 6 elements are in no file, and read as {shown}: [2:6]"]
+    for path in (joined, tmp_path / "out/sim_n0_000000.h5"):
+        with h5py.File(path) as opened:
+            expected = np.array([1, 1, *[nothing] * 4]).astype(type_)
+            np.testing.assert_array_equal(opened["data/0/meshes/a"][...], expected)
+            assert list(opened["data/0"].attrs["tailraceMissingClients"]) == [1]
+            if value is not None:
+                assert opened["data/0/meshes/a"].fillvalue == value
 
 
 def test_a_block_that_was_not_written_is_told(run, tmp_path):
@@ -188,7 +231,7 @@ def test_a_block_that_was_not_written_is_told(run, tmp_path):
         with h5py.File(tmp_path / "out" / name) as file:
             height = file["data/0/meshes/height"][...]
             np.testing.assert_array_equal(height[6:9], whole(0)[6:9])
-            assert not height[9:].any()
+            np.testing.assert_array_equal(height[9:], np.full((3, 5), 0 if name == "sim_n1_000000.h5" else np.nan))
 
 
 def test_a_client_that_leaves_variables_out(tmp_path):

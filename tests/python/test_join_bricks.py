@@ -245,12 +245,12 @@ def test_a_brick_that_is_in_no_file(files, run):
     code, text, message = run(files)
     assert code == 1 and "2 iterations joined" in text
     assert sorted(message.splitlines()) == [
-        f"tailrace: {files}/sim_000003.h5: {name}: 18 of 144 elements are in no file, and read as zero: "
+        f"tailrace: {files}/sim_000003.h5: {name}: 18 of 144 elements are in no file, and read as NaN: "
         "[2:4, 0:3, 3:6]" for name in ("height", "speed")]
     with h5py.File(files / "sim_000003.h5") as file:
         for name in ("height", "speed"):
             model = whole(name, 3)
-            model[part(5)] = 0
+            model[part(5)] = np.nan
             np.testing.assert_array_equal(file[f"data/3/meshes/{name}"], model)
             rows = file[f"data/3/meshes/{name}"].attrs["tailraceBlocks"].reshape(-1, 6)
             assert sorted(map(tuple, rows)) == [(*corner, *BRICK) for corner in CORNERS if corner != (2, 0, 3)]
@@ -260,7 +260,7 @@ def test_clients_that_never_came(tmp_path, run):
     out = run_clients(tmp_path, clients=(0, 1, 2, 3, 5))
     code, _, message = run(out)
     assert code == 1
-    assert f"{out}/sim_000000.h5: height: 54 of 144 elements are in no file, and read as zero: " in message
+    assert f"{out}/sim_000000.h5: height: 54 of 144 elements are in no file, and read as NaN: " in message
     assert "[2:4, 3:6, 0:6], [2:4, 0:3, 0:3]" in message
 
 
@@ -270,7 +270,7 @@ def test_an_iteration_that_some_have_not(tmp_path, run):
     code, text, message = run(out)
     assert code == 1 and "2 iterations joined of 15 files" in text
     assert message.count("sim_000003.h5") == 3 and "sim_000000.h5" not in message, message
-    assert message.count("18 of 144 elements are in no file, and read as zero: [2:4, 3:6, 3:6]") == 3
+    assert message.count("18 of 144 elements are in no file, and read as NaN: [2:4, 3:6, 3:6]") == 3
 
 
 def test_a_node_says_who_was_missing(tmp_path, run):
@@ -283,7 +283,7 @@ def test_a_node_says_who_was_missing(tmp_path, run):
     with h5py.File(out / "sim_000003.h5") as file:
         assert list(file["data/3"].attrs["tailraceMissingClients"]) == [1, 6, 7]
         model = whole("speed", 3)
-        model[part(6)] = 0
+        model[part(6)] = np.nan
         np.testing.assert_array_equal(file["data/3/meshes/speed"], model)
 
 
@@ -347,10 +347,10 @@ def test_an_empty_brick_is_no_part(tmp_path, run):
                 last.write(name, step, np.zeros((2, 3, 0)))
             last.end_iteration(step)
     code, _, message = run(out)
-    assert code == 1 and message.count("18 of 144 elements are in no file, and read as zero: [2:4, 3:6, 3:6]") == 6
+    assert code == 1 and message.count("18 of 144 elements are in no file, and read as NaN: [2:4, 3:6, 3:6]") == 6
     with h5py.File(out / "sim_000000.h5") as file:
         model = whole("speed", 0)
-        model[part(7)] = 0
+        model[part(7)] = np.nan
         np.testing.assert_array_equal(file["data/0/meshes/speed"], model)
 
 

@@ -7,6 +7,7 @@ import sys
 
 import h5py
 import numpy as np
+import pytest
 import tailrace
 
 WRITER = """
@@ -89,3 +90,30 @@ def test_a_file_that_lacks_only_its_rename_is_published(config, out):
     assert [path.name for path in out.iterdir()] == [whole.name]
     with h5py.File(whole) as file:
         assert (file["/data/3/meshes/temperature"][...] == 1).all()
+
+
+@pytest.mark.parametrize("by", ["recover", "the next run"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_death_in_the_middle_of_a_publication_without_links(config, out, by, whole):
+    """Where the file system has neither links nor RENAME_NOREPLACE, an empty file takes the name first."""
+    file = config(existing="continue")
+    with tailrace.open(file) as client:
+        client.write("temperature", 3, np.ones((4, 6)))
+        client.end_iteration(3)
+    name, part = out / "sim_c0_000003.h5", out / "sim_c0_000003.h5.part"
+    name.rename(part)
+    if not whole:
+        os.truncate(part, 0)
+    name.touch()
+    name.chmod(0)
+    assert all(one.status == "ok" for one in tailrace.recover(out, apply=False))
+    if by == "recover":
+        assert all(one.done for one in tailrace.recover(out))
+    else:
+        with tailrace.open(file) as client:
+            client.write("temperature", 4, np.ones((4, 6)))
+            client.end_iteration(4)
+    assert not part.exists() and name.exists() == whole
+    if whole:
+        with h5py.File(name) as opened:
+            assert (opened["/data/3/meshes/temperature"][...] == 1).all()

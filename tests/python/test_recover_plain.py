@@ -102,3 +102,22 @@ def test_an_xdmf_file_between_two_names(run, tmp_path, lock, whole):
     left = {"foreign.xmf.part", "run0_of_0.h5"} | ({xdmf.name} if whole else set())
     assert {file.name for file in out.iterdir()} == left
     assert not whole or xdmf.read_text() == text
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_next_run_finishes_an_xdmf_file(tmp_path, whole):
+    """The HDF5 file that it belongs to has lost its name, too."""
+    config = CONFIG.format(place="{kind: thread}").replace("file_per: process", "existing: continue")
+    (tmp_path / "sim.yaml").write_text(config)
+    out = tmp_path / "out"
+    with tailrace.open(tmp_path / "sim.yaml", 0, path=out) as opened:
+        opened.write("t", 0, np.arange(1000.0))
+        opened.end_iteration(0)
+    xdmf, part = out / "run0_of_0.xmf", out / "run0_of_0.xmf.part"
+    text = xdmf.read_text()
+    xdmf.unlink()
+    part.write_text(text if whole else text[:-20])
+    (out / "run0_of_0.h5").rename(out / "run0_of_0.h5.part")
+    tailrace.open(tmp_path / "sim.yaml", 0, path=out).close()
+    assert {file.name for file in out.iterdir()} == {"run0_of_0.h5"} | ({xdmf.name} if whole else set())
+    assert not whole or xdmf.read_text() == text

@@ -110,7 +110,7 @@ ODD = "a b's \"100%\" ü.yaml"  # a name of a file
 def test_a_configuration_whose_name_has_blanks_and_quotes(run, tmp_path):
     (tmp_path / ODD).write_text(CONFIG.replace("PLACE", "thread"))
     code, _, message = run("--config", ODD, "--summary", "--", sys.executable, "-c", WRITES, "a.h5")
-    assert code == 0 and f"1 writes of HDF5 data, 0.8 MiB, carried ({tmp_path / ODD})" in message, message
+    assert code == 0 and f"1 write of HDF5 data, 0.8 MiB, carried ({tmp_path / ODD})" in message, message
 
 
 def test_a_key_whose_name_has_blanks_and_quotes(run, tmp_path):
@@ -252,7 +252,7 @@ def test_an_installation_below_a_folder_with_a_blank(odd_prefix, tmp_path):
         done = subprocess.run([*command, "--", sys.executable, "-c", WRITES, f"{number}.h5"], cwd=tmp_path,
                               env={**without(tmp_path), "PYTHONPATH": str(odd_prefix)}, capture_output=True,
                               text=True, timeout=60)
-        assert done.returncode == 0 and "1 writes of HDF5 data, 0.8 MiB, carried" in done.stderr, done.stderr
+        assert done.returncode == 0 and "1 write of HDF5 data, 0.8 MiB, carried" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("options", [

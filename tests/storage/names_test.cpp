@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,47 @@ TEST_P(StorageNames, ALockIsOneHolders) {
   lock = Status(TAILRACE_INTERNAL, "given up");
   EXPECT_FALSE(files().is_locked(directory_ / ".lock"));
   EXPECT_FALSE(std::filesystem::exists(directory_ / ".lock"));
+}
+
+// The directory of raw files may be reached through a link of its user. Another user may replace what is below by
+// links, at any moment after it was looked at.
+TEST(RawFileNames, LeadThroughNoLinkBelowTheirDirectory) {
+  namespace fs = std::filesystem;
+  const TemporaryDirectory scratch;
+  fs::create_directories(scratch / "disk/raw/d");
+  fs::create_directories(scratch / "elsewhere");
+  fs::create_directory_symlink("disk/raw", scratch / "raw");
+  fs::create_directory_symlink(scratch / "elsewhere", scratch / "raw/swapped");
+  fs::create_symlink(scratch / "elsewhere/secret", scratch / "raw/leaf");
+  fs::create_symlink(scratch / "elsewhere/new", scratch / "raw/dangling");
+  ASSERT_EQ(::mkfifo((scratch / "raw/pipe").c_str(), 0600), 0);
+  std::ofstream(scratch / "elsewhere/secret") << "secret";
+  std::ofstream(scratch / "raw/d/a") << "abc";
+  Doorbell doorbell;
+  auto posix = PosixStorage::create(doorbell, {.cpus = {}, .roots = {scratch / "raw"}});
+  auto uring = UringStorage::create(doorbell, {.cpus = {}, .roots = {scratch / "raw/"}});
+  for (Storage* storage : {static_cast<Storage*>(posix.value().get()),
+                           uring.ok() ? static_cast<Storage*>(uring.value().get()) : nullptr}) {
+    if (storage == nullptr) continue;  // this kernel has no io_uring
+    FileSystem& files = storage->files();
+    for (const OpenMode mode : {OpenMode::edit, OpenMode::view, OpenMode::update, OpenMode::create}) {
+      for (const char* const name : {"swapped/secret", "swapped/new", "leaf", "dangling", "pipe", "d"}) {
+        const Result<Opened> opened = files.open(scratch / ("raw/" + std::string(name)), mode, 0);
+        EXPECT_FALSE(opened.ok()) << name << " opened with mode " << static_cast<int>(mode);
+      }
+      const Result<Opened> opened = files.open(scratch / "raw/d/a", mode, 0);
+      ASSERT_TRUE(opened.ok()) << opened.status().fault().message;
+      EXPECT_EQ(files.size(opened.value().file).value(), mode == OpenMode::create ? 0u : 3u);
+      EXPECT_TRUE(files.truncate(opened.value().file, 3).ok() || mode == OpenMode::view);
+      files.close(opened.value().file);
+    }
+    EXPECT_FALSE(files.remove_below(scratch / "raw", "swapped/secret").ok());
+    EXPECT_TRUE(files.remove_below(scratch / "raw", "d/a").ok());
+    EXPECT_FALSE(fs::exists(scratch / "raw/d/a"));
+    EXPECT_EQ(fs::file_size(scratch / "elsewhere/secret"), 6u);
+    EXPECT_FALSE(fs::exists(scratch / "elsewhere/new"));
+    std::ofstream(scratch / "raw/d/a") << "abc";
+  }
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ PACKAGE = "python/tailrace"
 LAYERS = [
     {"_errors"},
     {"_arrays", "_awaiting", "_filters", "_lending", "_logs", "_mistake", "_programs", "_scales", "_signatures",
-     "_stats", "_variables", "_varying", "missing", "opening", "own_file", "quantity", "ranks", "striped"},
-    {"plain_files", "series_files"},
+     "_stats", "_variables", "_varying", "opening", "own_file", "quantity", "ranks", "striped"},
+    {"missing", "plain_files", "series_files"},
     {"series"},
     {"reading", "xdmf"},
     {""},

@@ -12,6 +12,7 @@
 #include "cube/archive/error.hpp"
 #include "cube/tool/commands.hpp"
 #include "cube/tool/metric_rows.hpp"
+#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -101,6 +102,10 @@ uint64_t compare_bytes(const Input& left, size_t left_metric, const Input& right
 
 bool is_number(const Input& input, size_t metric) { return !input.rows[metric] || input.rows[metric]->type().number; }
 
+std::string different(uint64_t values) {
+  return process::counted(values, "value") + (values == 1 ? " differs" : " differ");
+}
+
 // Prints in what two metrics of one name differ; returns true if they do not.
 bool same_values(const OwnMetrics& left, size_t left_metric, const OwnMetrics& right, size_t right_metric,
                  double tolerance) {
@@ -113,14 +118,14 @@ bool same_values(const OwnMetrics& left, size_t left_metric, const OwnMetrics& r
       return false;
     }
     const uint64_t differ = compare_bytes(left.input, left_metric, right.input, right_metric);
-    if (differ > 0) std::printf("%s: %llu values differ\n", name, static_cast<unsigned long long>(differ));
+    if (differ > 0) std::printf("%s: %s\n", name, different(differ).c_str());
     return differ == 0;
   }
   const Difference found = compare(left.set, left_metric, right.set, right_metric, tolerance);
   if (found.values == 0) return true;
-  std::printf("%s: %llu values differ; most, by %.3g of it, at call path %u and location %zu: %s and %s\n", name,
-              static_cast<unsigned long long>(found.values), found.greatest, found.path, found.location,
-              found.left.c_str(), found.right.c_str());
+  std::printf("%s: %s; most, by %.3g of it, at call path %u and location %zu: %s and %s\n", name,
+              different(found.values).c_str(), found.greatest, found.path, found.location, found.left.c_str(),
+              found.right.c_str());
   return false;
 }
 
@@ -150,8 +155,9 @@ bool run_diff(const DiffArguments& arguments) {
     equal = false;
   }
   if (equal) {
-    std::printf("equal: %zu metrics, %zu call paths, %zu locations\n", left.input.profile.metrics.size(),
-                left.input.profile.tree.size(), left.input.profile.locations.size());
+    std::printf("equal: %s, %s, %s\n", process::counted(left.input.profile.metrics.size(), "metric").c_str(),
+                process::counted(left.input.profile.tree.size(), "call path").c_str(),
+                process::counted(left.input.profile.locations.size(), "location").c_str());
   }
   return equal;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cube/tool/commands.hpp"
+#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -51,10 +52,11 @@ void run_info(const std::string& path) {
   const Input input(path);
   warn_of(input);
   const Profile& profile = input.profile;
-  const auto size = [](const auto& list) { return static_cast<unsigned long long>(list.size()); };
-  std::printf("%s: %llu metrics, %llu regions, %llu call paths, %llu locations in %llu groups on %llu nodes\n",
-              path.c_str(), size(profile.metrics), size(profile.regions), size(profile.tree), size(profile.locations),
-              size(profile.groups), size(profile.nodes));
+  const auto all = [](const auto& list, const char* noun) { return process::counted(list.size(), noun); };
+  std::printf("%s: %s, %s, %s, %s in %s on %s\n", path.c_str(), all(profile.metrics, "metric").c_str(),
+              all(profile.regions, "region").c_str(), all(profile.tree, "call path").c_str(),
+              all(profile.locations, "location").c_str(), all(profile.groups, "group").c_str(),
+              all(profile.nodes, "node").c_str());
   for (const auto& [key, value] : profile.attributes) std::printf("  %s: %s\n", key.c_str(), value.c_str());
   if (input.archive.find("remapping.spec") != nullptr) std::printf("  It has a specification for remapping.\n");
   print_metrics(input);

@@ -10,6 +10,7 @@
 #include "cube/remap/remap.hpp"
 #include "cube/tool/commands.hpp"
 #include "cube/tool/progress_bar.hpp"
+#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -58,11 +59,11 @@ void print_figures(const RemapFigures& figures, const RemapArguments& arguments)
         figures.threads, figures.seconds, figures.seconds_computing, figures.seconds_handing);
   } else if (!arguments.quiet) {
     std::printf(
-        "%s: %llu metrics with values, %llu rows, %.1f MiB in %.2f s; %u threads computed for %.2f s and waited "
+        "%s: %s with values, %s, %.1f MiB in %.2f s; %s computed for %.2f s and waited "
         "%.2f s\n",
-        arguments.output.c_str(), static_cast<unsigned long long>(figures.metrics),
-        static_cast<unsigned long long>(figures.rows), mebibytes, figures.seconds, figures.threads,
-        figures.seconds_computing, figures.seconds_handing);
+        arguments.output.c_str(), process::counted(figures.metrics, "metric").c_str(),
+        process::counted(figures.rows, "row").c_str(), mebibytes, figures.seconds,
+        process::counted(figures.threads, "thread").c_str(), figures.seconds_computing, figures.seconds_handing);
   }
 }
 

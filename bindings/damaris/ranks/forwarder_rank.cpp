@@ -232,6 +232,12 @@ void Forwarding::lead(const Model& model, const Ranks& ranks, const LifeToken& t
   const int handing_over = ranks.has_servers() ? ranks.servers() : ranks.clients();
   lifelines_ = std::make_unique<Lifelines>(token, static_cast<size_t>(handing_over) + ranks.node_mates().size());
   const uint64_t budget = std::max(model.architecture.buffer, kLeastBudget);
+  if (budget > model.architecture.buffer) {
+    say("the buffer of " + std::to_string(model.architecture.buffer) +
+        " bytes is too small for the forwarder of a "
+        "dedicated node, which takes " +
+        std::to_string(budget) + " bytes");
+  }
   process_ = std::make_unique<Process>("tailrace: 1\nname: damaris\nmemory: {budget: " + std::to_string(budget) +
                                        "}\nforward: {listen: \"0.0.0.0:0\", roots: " + roots_of(model) +
                                        ", key: " + yaml_text(key_) + "}\n");

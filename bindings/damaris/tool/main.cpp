@@ -6,10 +6,12 @@
 
 #include "damaris/output/configuration.hpp"
 #include "damaris/xml/reader.hpp"
+#include "process_client/counted.hpp"
 
 namespace {
 
 namespace damaris = tailrace::damaris;
+using tailrace::process::counted;
 
 // Reads a description; its warnings go to stderr.
 damaris::Model read(const std::string& file) {
@@ -22,10 +24,10 @@ damaris::Model read(const std::string& file) {
 
 void check(const std::string& file) {
   const damaris::Model model = read(file);
-  std::printf("%s: ok: %zu variables in %zu layouts, %zu parameters, %lld domains, %lld dedicated cores\n",
-              file.c_str(), model.variables.size(), model.layouts.size(), model.parameters.size(),
-              static_cast<long long>(model.architecture.domains),
-              static_cast<long long>(model.architecture.dedicated_cores));
+  std::printf("%s: ok: %s in %s, %s, %s, %s\n", file.c_str(), counted(model.variables.size(), "variable").c_str(),
+              counted(model.layouts.size(), "layout").c_str(), counted(model.parameters.size(), "parameter").c_str(),
+              counted(static_cast<uint64_t>(model.architecture.domains), "domain").c_str(),
+              counted(static_cast<uint64_t>(model.architecture.dedicated_cores), "dedicated core").c_str());
 }
 
 // Returns the store of this name; without one, the only one that files are written for.

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "process_client/counted.hpp"
 #include "process_client/own_thread.hpp"
 
 namespace tailrace::hdf5 {
@@ -106,9 +107,9 @@ void ChunkCrew::report() {
   const std::lock_guard lock(mutex_);
   if (chunks_ == 0) return;
   std::fprintf(stderr,
-               "tailrace: %llu chunks of HDF5 data, %.1f MiB, filtered beside the program: %.1f MiB then; %llu that "
+               "tailrace: %s of HDF5 data, %.1f MiB, filtered beside the program: %.1f MiB then; %llu that "
                "a filter failed with\n",
-               static_cast<unsigned long long>(chunks_), static_cast<double>(bytes_) / (1 << 20),
+               process::counted(chunks_, "chunk").c_str(), static_cast<double>(bytes_) / (1 << 20),
                static_cast<double>(bytes_filtered_) / (1 << 20), static_cast<unsigned long long>(unfiltered_));
 }
 

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "hdf5_vol/process/seal.hpp"
+#include "process_client/counted.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -174,8 +175,9 @@ void Detached::finish() {
   const std::lock_guard lock(mutex_);
   settle_all(-1);
   if (failed_ == 0) return;
-  std::fprintf(stderr, "tailrace: %llu of %llu HDF5 files that were closed without waiting are not whole\n",
-               static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(closed_));
+  std::fprintf(stderr, "tailrace: %llu of %s that the program closed without waiting %s not whole\n",
+               static_cast<unsigned long long>(failed_), process::counted(closed_, "HDF5 file").c_str(),
+               failed_ == 1 ? "is" : "are");
   failed_ = 0;
 }
 

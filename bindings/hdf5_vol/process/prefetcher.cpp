@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "process_client/counted.hpp"
 #include "process_client/own_thread.hpp"
 
 namespace tailrace::hdf5 {
@@ -76,9 +77,9 @@ void Prefetcher::do_step(std::unique_lock<std::mutex>& lock) {
 void Prefetcher::report() {
   const std::lock_guard lock(mutex_);
   std::fprintf(stderr,
-               "tailrace: %llu ranges of HDF5 data, %.1f MiB, foreseen for sequential readers; %.1f MiB "
+               "tailrace: %s of HDF5 data, %.1f MiB, foreseen for sequential readers; %.1f MiB "
                "prefetched\n",
-               static_cast<unsigned long long>(ranges_), static_cast<double>(foreseen_) / (1 << 20),
+               process::counted(ranges_, "range").c_str(), static_cast<double>(foreseen_) / (1 << 20),
                static_cast<double>(brought_) / (1 << 20));
 }
 

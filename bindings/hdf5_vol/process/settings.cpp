@@ -13,8 +13,8 @@ bool parse_word(const std::string& word, Settings& settings) {
   const size_t equals = word.find('=');
   const std::string key = word.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-  if (key == "smallest") return process::read_bytes(value, 1, settings.smallest);
-  if (key == "prefetch") return process::read_bytes(value, 0, settings.prefetch);
+  if (key == "smallest") return process::read_size(value, 1, settings.smallest);
+  if (key == "prefetch") return process::read_size(value, 0, settings.prefetch);
   settings.detach = value == "detach";
   return key == "close" && (value == "wait" || value == "detach");
 }
@@ -29,8 +29,8 @@ bool parse_settings(const std::string& text, Settings& settings, std::string& wh
   for (const std::string& word : words) {
     if (!parse_word(word, settings)) {
       why = "found '" + word +
-            "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, "
-            "key=FILE, smallest=BYTES, prefetch=BYTES, close=wait, close=detach or summary";
+            "', expected config=FILE, place=thread, place=core, budget=SIZE, cpus=LIST, forward=HOST:PORT, "
+            "key=FILE, smallest=SIZE, prefetch=SIZE, close=wait, close=detach or summary";
       return false;
     }
     for (const char* own : {"place=", "budget=", "cpus=", "forward="}) memory = memory || word.starts_with(own);

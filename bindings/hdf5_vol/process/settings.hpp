@@ -16,7 +16,7 @@ struct Settings {
   bool detach = false;           // a new file becomes readable when it is whole, some time after its close
 };
 
-// Reads words (process_client/words.hpp): config=FILE, or place=… and budget=BYTES; smallest=BYTES, prefetch=BYTES,
+// Reads words (process_client/words.hpp): config=FILE, or place=… and budget=SIZE; smallest=SIZE, prefetch=SIZE,
 // close=wait or close=detach, summary. "" gives the defaults. Returns false if `text` is wrong; `why` then names what
 // was found and what was expected.
 bool parse_settings(const std::string& text, Settings& settings, std::string& why);

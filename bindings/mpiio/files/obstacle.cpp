@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "mpiio/process/process.hpp"
@@ -29,14 +30,15 @@ const char* text_of(Obstacle obstacle) {
 
 }  // namespace
 
-void tell_obstacle(const std::string& file, Obstacle obstacle) {
+void tell_obstacle(const std::string& file, Obstacle obstacle, int error) {
   static std::mutex mutex;
   static std::set<std::pair<std::string, Obstacle>> told;  // guarded by mutex
   const char* const text = text_of(obstacle);
   if (text == nullptr || !carrier().summary()) return;
   const std::lock_guard lock(mutex);
   if (told.emplace(file, obstacle).second) {
-    std::fprintf(stderr, "tailrace: %s is not carried: %s\n", file.c_str(), text);
+    const std::string why = error != 0 ? ": " + std::generic_category().message(error) : "";
+    std::fprintf(stderr, "tailrace: %s is not carried: %s%s\n", file.c_str(), text, why.c_str());
   }
 }
 

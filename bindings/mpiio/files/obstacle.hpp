@@ -23,6 +23,7 @@ enum class Obstacle : uint32_t {
 };
 
 // Says on standard error that the file is not carried, and why, if the settings ask for a summary: once each.
-void tell_obstacle(const std::string& file, Obstacle obstacle);
+// `error`: the errno of Obstacle::not_opened.
+void tell_obstacle(const std::string& file, Obstacle obstacle, int error = 0);
 
 }  // namespace tailrace::mpiio

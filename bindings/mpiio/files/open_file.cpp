@@ -45,7 +45,8 @@ OpenFile::~OpenFile() {
 
 // The processes exchange what they know when they next need it: until then it has arrived, and nobody waits.
 void OpenFile::open(Obstacle mine, MPI_Offset position) {
-  const bool opens = mine == Obstacle::none && own_.open(output_.path(), mode_.reads, mode_.writes) == 0;
+  if (mine == Obstacle::none) not_opened_ = own_.open(output_.path(), mode_.reads, mode_.writes);
+  const bool opens = mine == Obstacle::none && not_opened_ == 0;
   if (mine == Obstacle::none && !opens) mine = Obstacle::not_opened;
   if (opens && !own_.has_twin()) {
     own_.close();
@@ -87,7 +88,7 @@ bool OpenFile::tell_obstacles(const std::vector<Told>& all) const {
   const auto first =
       std::find_if(all.begin(), all.end(), [](const Told& one) { return one.obstacle != Obstacle::none; });
   if (first == all.end()) return false;
-  if (first - all.begin() == group_->rank()) tell_obstacle(output_.path(), first->obstacle);
+  if (first - all.begin() == group_->rank()) tell_obstacle(output_.path(), first->obstacle, not_opened_);
   return true;
 }
 

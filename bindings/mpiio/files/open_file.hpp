@@ -165,6 +165,7 @@ class OpenFile {
   bool known_view_ = true;         // if not, the MPI does everything
   bool is_obstructed_ = false;     // no view can be known
   std::vector<Opening> openings_;  // by process, until agree()
+  int not_opened_ = 0;             // why this process could not open the file; else 0
   MPI_Request gathering_ = MPI_REQUEST_NULL;
   bool atomic_ = false;
   std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process

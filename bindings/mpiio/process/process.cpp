@@ -68,7 +68,7 @@ std::string read_settings(const char* text, process::ClientSettings& settings, c
     }
     if (process::read_word(word, settings).value_or(read_collective(word, options))) continue;
     return "found '" + word +
-           "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, key=FILE, "
+           "', expected config=FILE, place=thread, place=core, budget=SIZE, cpus=LIST, forward=HOST:PORT, key=FILE, "
            "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER, relaxed or summary";
   }
   if (settings.forward.empty() == settings.key.empty()) return "";

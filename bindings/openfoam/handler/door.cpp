@@ -56,7 +56,7 @@ std::string read_settings(const char* text, process::ClientSettings& settings, s
       continue;
     }
     return "found '" + word +
-           "', expected config=FILE, place=thread, place=core, budget=BYTES, cpus=LIST, forward=HOST:PORT, key=FILE, "
+           "', expected config=FILE, place=thread, place=core, budget=SIZE, cpus=LIST, forward=HOST:PORT, key=FILE, "
            "trace=FILE or summary";
   }
   if (settings.forward.empty() == settings.key.empty()) return "";

@@ -53,7 +53,8 @@ def measure(core: CoreProgram, settings: Settings, directory: pathlib.Path, runt
     files = settings.processes * iterations
     wrong = len(compared["wrong"])
     note = "; ".join(compared["wrong"][:2])
-    said = f"server killed {len(kills)} times beside {settings.processes} clients (seed {settings.seed})"
+    said = (f"server killed {quantity.counted(len(kills), 'time')} beside "
+            f"{quantity.counted(settings.processes, 'client')} (seed {settings.seed})")
     return [Bar(f"{said}: until a client goes on", "s", times, _LIMIT, "most"),
             Bar(f"files lost or different, of {files} of {quantity.format_size(min(_BYTES, settings.block))}", "",
                 [float(wrong)], 0.0, "most", note)]

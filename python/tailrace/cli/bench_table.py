@@ -85,7 +85,8 @@ def basis(document: dict[str, Any]) -> list[str]:
     variables = f" in {settings['variables']} variables" if settings["variables"] > 1 else ""
     threads = f", {settings['threads']} threads" if settings["threads"] > 1 else ""
     lines = [f"{n} iterations of {quantity.format_size(size)}{variables}, computing: {settings['compute']}{threads} "
-             f"({settings['memory']}); median of {_rounds(settings['repeats'])}, every writer once a round, in turn"]
+             f"({settings['memory']}); median of {quantity.counted(settings['repeats'], 'round')}, "
+             "every writer once a round, in turn"]
     for one in document["storage"]:
         cache = ("page cache bypassed" if one["page_cache"] == "bypassed" else
                  "through the page cache, synced within the total")
@@ -255,7 +256,7 @@ def doubts(document: dict[str, Any]) -> list[str]:
                      f"{quantity.format_time(total['most'])}, so believe no ratio more closely than that.")
     found += steal.told(document.get("steal", {}))
     if document["settings"]["repeats"] < 5:
-        found.append(f"{_rounds(document['settings']['repeats']).capitalize()} tell little of the spread.")
+        found.append(f"{quantity.counted(document['settings']['repeats'], 'round')} tell little of the spread.")
     fit = document["measured"].get("write_saturation") if document.get("measured") else None
     if fit and fit["r2"] < _STRAIGHT:
         found.append(f"W by saturation is no constant here: a line describes it badly (R² {fit['r2']:.3f}), so the "
@@ -287,7 +288,3 @@ def _measured(point: dict[str, Any]) -> str:
 
 def _ratio(compute: float, write: float) -> str:
     return f"{compute / write:.3g}" if write > 0 else "∞"
-
-
-def _rounds(count: int) -> str:
-    return "1 round" if count == 1 else f"{count} rounds"

@@ -6,6 +6,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+from tailrace.quantity import counted
 
 VARIABLES = ("eta", "hu", "hv")
 
@@ -54,12 +55,13 @@ def _check_openpmd(files: list[pathlib.Path], last: dict[str, np.ndarray]) -> st
         series.close()
     except (openpmd.Error, RuntimeError) as error:
         raise Unequal(f"{pattern}: openPMD-api cannot read it: {error}") from error
-    return f"openPMD-api opens the series {pattern}: {len(files)} iterations, the last equal to h5py's"
+    return f"openPMD-api opens the series {pattern}: {counted(len(files), 'iteration')}, the last equal to h5py's"
 
 
 def _compare(openpmd: Any, series: Any, files: list[pathlib.Path], last: dict[str, np.ndarray], pattern: str) -> None:
     if len(series.iterations) != len(files):
-        raise Unequal(f"{pattern}: openPMD-api found {len(series.iterations)} iterations, expected {len(files)}")
+        raise Unequal(f"{pattern}: openPMD-api found {counted(len(series.iterations), 'iteration')}, expected "
+                      f"{len(files)}")
     iteration = series.iterations[max(series.iterations)].open()
     for variable, expected in last.items():
         found = iteration.meshes[variable][openpmd.Mesh_Record_Component.SCALAR].load_chunk()

@@ -51,8 +51,8 @@ def rows(numbers: Numbers) -> list[tuple[str, list[str]]]:
 
 def title(numbers: Numbers) -> str:
     """Says of what the rows are."""
-    return (f"{numbers.outputs} outputs of {quantity.format_size(numbers.bytes_per_output)}; "
-            + ("median (least … most) of " if numbers.rounds > 1 else "") + _rounds(numbers.rounds))
+    return (f"{quantity.counted(numbers.outputs, 'output')} of {quantity.format_size(numbers.bytes_per_output)}; "
+            + ("median (least … most) of " if numbers.rounds > 1 else "") + quantity.counted(numbers.rounds, "round"))
 
 
 def _table(numbers: Numbers, spread_below: bool) -> Table:
@@ -76,10 +76,6 @@ def _spread(value: Spread, factor: float = 1, most: int | None = None) -> str:
     places = places if most is None else min(places, most)
     median, least, most = (f"{factor * x:.{places}f}" for x in (value.median, value.least, value.most))
     return median if least == most else f"{median} ({least} … {most})"
-
-
-def _rounds(count: int) -> str:
-    return "1 round" if count == 1 else f"{count} rounds"
 
 
 def basis(numbers: Numbers) -> list[str]:

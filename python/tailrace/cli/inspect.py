@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tailrace import missing, plain_files, series_files, striped
-from tailrace.quantity import counted, format_time
+from tailrace.quantity import counted, format_time, unit_of_time
 
 from . import inspect_forwarder
 from . import inspect_jobs as jobs
@@ -309,8 +309,9 @@ def _print_file(content: dict[str, Any]) -> None:
         print(f"  {name}: {value}")
     for iteration in content["iterations"]:
         unit = iteration["timeUnitSI"]
-        seconds = "" if unit is None else f" (in units of {unit:g} s)"
-        print(f"iteration {iteration['iteration']}: time {iteration['time']}{seconds}")
+        name = "" if unit is None else unit_of_time(unit)
+        said = f" {name}" if name.isalpha() else f" (in units of {name})" if name else ""
+        print(f"iteration {iteration['iteration']}: time {iteration['time']}{said}")
         if iteration["signals"]:
             print(f"  signals: {', '.join(iteration['signals'])}")
         missing = [f"client {number}" for number in iteration["missingClients"]]

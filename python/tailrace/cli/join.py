@@ -3,7 +3,8 @@
 
 A part of a global array, a slab or a brick, plain or filtered, is mapped to its place in the whole (join_arrays.py).
 A joined file holds no data: it refers to the others, and must stay beside them. Arrays of which each client has its
-own are linked. Parts that are in no file read as zero, and are reported. Files that cannot belong to one run (other
+own are linked. Parts that are in no file read as the variable's `fill_value`, else as NaN (0 in integers), and are
+reported, as are missing clients. Files that cannot belong to one run (other
 shapes or types, or the same part twice) are refused, and their iteration is not joined.
 """
 
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tailrace import missing as missing_clients
 from tailrace import own_file, plain_files, series_files, striped
 from tailrace.quantity import counted
 
@@ -47,8 +49,9 @@ def register(subparsers: Any) -> None:
         description="For each iteration of which DIR has files of nodes or clients (file_per: node, process), "
                     "creates a file NAME_ITERATION.h5 with the whole arrays: HDF5 virtual datasets over those files, "
                     "without a copy, of slabs and bricks, plain and filtered. Exit code 1 if parts of an array are "
-                    "in no file, or an iteration cannot be joined, for example since two files have the same part. "
-                    "With --to, makes plain files of the striped files in DIR (storage.stripe), or of one.")
+                    "in no file, if clients are missing, or if an iteration cannot be joined, for example since two "
+                    "files have the same part. With --to, makes plain files of the striped files in DIR "
+                    "(storage.stripe), or of one.")
     parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="the output directory; with --to, also a "
                                                                             "striped file")
     parser.add_argument("--to", metavar="TARGET", type=pathlib.Path,
@@ -149,6 +152,7 @@ def _owner(file: pathlib.Path) -> re.Match[str] | None:
 def _read(iteration: int, files: list[pathlib.Path]) -> _Content:
     content = _Content()
     numbers: set[int] = set()  # of missing clients
+    unnamed = 0
     kinds = {match["whose"] for file in files if (match := _owner(file))}
     if len(kinds) > 1:
         raise Unfit(f"{files[0].parent}: found files of nodes and of clients, {files[0].name} and {files[-1].name} "
@@ -160,12 +164,16 @@ def _read(iteration: int, files: list[pathlib.Path]) -> _Content:
                 raise Unfit(f"{file}: found no iteration {iteration} in it, expected the one of its name")
             content.root.update(source.attrs)
             content.group.update(source[group].attrs)
-            numbers.update(np.atleast_1d(source[group].attrs.get("tailraceMissingClients", [])).tolist())
+            missing = missing_clients.of(source[group].attrs)
+            numbers.update(missing[0])
+            unnamed += missing[1]
             content.groups.add(source[group])
             for key, dataset in join_records.datasets(source[group]):
                 _add(content.variables, key, dataset, file)
     if numbers:
         content.group["tailraceMissingClients"] = np.array(sorted(numbers), dtype="u8")
+    if unnamed:
+        content.group["tailraceMissingUnnamed"] = np.uint32(unnamed)
     for key in ("tailraceNode", "tailraceClient"):
         content.root.pop(key, None)
     return content
@@ -206,7 +214,7 @@ def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> 
     joined.attrs.update(content.root | {"iterationEncoding": np.bytes_("fileBased"),
                                         "iterationFormat": np.bytes_(series + "_%06T")})
     iteration.attrs.update(content.group)
-    told = []
+    told = [f"{target}: {line}" for line in missing_clients.sentences({number: missing_clients.of(content.group)})]
     for (root, name), variable in sorted(content.variables.items()):
         group = iteration.require_group(root)
         if not variable.is_one_array():
@@ -222,11 +230,15 @@ def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> 
         missing = variable.missing()
         if missing:
             where = ", ".join(map(boxes.text, missing[:_MOST_TOLD]))
-            more = f" and {len(missing) - _MOST_TOLD} more parts" if len(missing) > _MOST_TOLD else ""
+            more = f" and {counted(len(missing) - _MOST_TOLD, 'more part')}" if len(missing) > _MOST_TOLD else ""
             told.append(f"{target}: {name}: {sum(map(boxes.size, missing))} of {group[name].size} elements are in no "
-                        f"file, and read as zero: {where}{more}")
+                        f"file, and read as {_short(variable.nothing)}: {where}{more}")
     content.groups.write(iteration)
     return told
+
+
+def _short(value: Any) -> str:
+    return "NaN" if value != value else f"{np.real(value):g}"  # NaN alone differs from itself
 
 
 def _link(group: Any, name: str, variable: Variable) -> None:

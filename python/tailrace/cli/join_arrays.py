@@ -42,6 +42,7 @@ class Source:
     offset: tuple[int, ...]  # of the dataset in the whole array
     blocks: tuple[Box, ...]  # its parts, in the whole array
     attributes: dict[str, Any]
+    fill_value: Any = None
 
     @property
     def title(self) -> str:
@@ -64,7 +65,15 @@ def source_of(dataset: Any, path: pathlib.Path, client: int | None) -> Source:
         if any(axis.stop > extent for axis, extent in zip(block, whole)):
             raise Unfit(f"{title}: found a part outside the array, {boxes.text(block)} of {whole}")
     return Source(path, dataset.name, client, dataset.shape, dataset.dtype, whole, offset,
-                  tuple(block for block in blocks if boxes.size(block)), attributes)
+                  tuple(block for block in blocks if boxes.size(block)), attributes, _fill_value_of(dataset))
+
+
+def _fill_value_of(dataset: Any) -> Any:
+    """Returns the dataset's fill value; None if it has none of its own."""
+    import h5py
+
+    has_own = dataset.id.get_create_plist().fill_value_defined() == h5py.h5d.FILL_VALUE_USER_DEFINED
+    return dataset.fillvalue if has_own else None
 
 
 def _title(path: pathlib.Path, name: str) -> str:
@@ -115,6 +124,16 @@ class Variable:
         """Returns the parts that are in no file."""
         return boxes.left_of(self.sources[0].whole, (block for source in self.sources for block in source.blocks))
 
+    @property
+    def nothing(self) -> Any:
+        """What the parts that are in no file read as: the variable's `fill_value`, else NaN, else 0."""
+        first = self.sources[0]
+        if first.fill_value is not None:
+            return first.fill_value
+        if first.type.kind == "c":
+            return complex(np.nan, np.nan)
+        return np.nan if first.type.kind == "f" else 0
+
     def present(self, group: Any, name: str) -> None:
         """Creates the whole array of this name in a group of the joined file."""
         import h5py
@@ -125,8 +144,7 @@ class Variable:
             for block in source.blocks:
                 layout[block] = theirs[tuple(slice(axis.start - first, axis.stop - first)
                                              for axis, first in zip(block, source.offset))]
-        nothing = np.zeros((), self.sources[0].type)  # of the type itself: HDF5 makes no complex number of 0
-        whole = group.create_virtual_dataset(name, layout, fillvalue=nothing)
+        whole = group.create_virtual_dataset(name, layout, fillvalue=np.array(self.nothing, self.sources[0].type))
         whole.attrs.update(self._attributes())
 
     def _attributes(self) -> dict[str, Any]:

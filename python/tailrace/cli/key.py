@@ -15,6 +15,8 @@ import secrets
 import stat
 from typing import Any
 
+from tailrace.quantity import counted
+
 from . import output
 
 _COMMENT = ("# A key of tailrace. Forwarders and clients that have it trust each other: keep it secret, with mode "
@@ -154,7 +156,7 @@ def _parse_line(line: bytes, where: str) -> bytes:
     if version != b"1":
         raise _Refused(f"{where}: found a key of version {version.decode()}, {_EXPECTED}")
     if len(digits) != 2 * _BYTES:
-        raise _Refused(f"{where}: found {len(digits)} characters as the key, {_EXPECTED}")
+        raise _Refused(f"{where}: found {counted(len(digits), 'character')} as the key, {_EXPECTED}")
     if not re.fullmatch(rb"[0-9a-fA-F]*", digits):
         raise _Refused(f"{where}: found other characters than digits in the key, {_EXPECTED}")
     key = bytes.fromhex(digits.decode())

@@ -249,7 +249,7 @@ def _request(arguments: argparse.Namespace, measured: Any, inputs: list[Input]) 
 def _fitted(name: str, fit: Any) -> Input:
     dropped = f", the first {fit.dropped} left out" if fit.dropped else ""
     return Input(name, quantity.format_time(fit.slope),
-                 f"measured: R² {fit.r2:.3f} over {len(fit.samples)} samples{dropped}, "
+                 f"measured: R² {fit.r2:.3f} over {quantity.counted(len(fit.samples), 'sample')}{dropped}, "
                  f"intercept {quantity.format_time(fit.intercept)}")
 
 

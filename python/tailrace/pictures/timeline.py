@@ -88,7 +88,7 @@ def _title(trace: Trace, chosen: Sequence[int]) -> str:
         title += f": iterations {chosen[0]} to {chosen[-1]} of {len(starts)}"
     if len(trace.variables()) > _VARIABLES:
         title += f", {_VARIABLES} of {len(trace.variables())} variables"
-    return title + (f" ({trace.dropped} events lost)" if trace.dropped else "")
+    return title + (f" ({quantity.counted(trace.dropped, 'event')} lost)" if trace.dropped else "")
 
 
 def _window(trace: Trace, begin: float | None, end: float | None) -> tuple[Interval, list[int]]:

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tailrace.quantity import counted
+
 from .fault import PictureError
 
 COLUMNS = ("run", "process", "seconds", "bytes")
@@ -77,7 +79,8 @@ def _csv_rows(path: pathlib.Path, text: str) -> Iterator[Row]:
     for number, line in lines[1:]:
         cells = _cells(line, delimiter)
         if len(cells) != len(names):
-            raise PictureError(f"{path}:{number}", f"{len(cells)} columns; expected {len(names)}, as in line {first}")
+            raise PictureError(f"{path}:{number}",
+                               f"{counted(len(cells), 'column')}; expected {len(names)}, as in line {first}")
         yield f"{path}:{number}", dict(zip(names, cells))
 
 

@@ -9,6 +9,7 @@
 
 #include "base/os/file_descriptor.hpp"
 #include "base/os/own_file.hpp"
+#include "base/os/path_below.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -24,20 +25,19 @@ int open_again(const char* path, int flags) {
 
 Result<FileDescriptor> open_by(const std::string& path, int flags) {
   const int fd = open_again(path.c_str(), flags);
-  if (fd < 0) return Status::of_errno((flags & O_TRUNC) != 0 ? "create" : "open", path, errno);
+  if (fd < 0) return Status::of_errno("open", path, errno);
   return FileDescriptor(fd);
 }
 
-// O_NONBLOCK: opening a pipe without a writer would wait for ever. O_NOCTTY: a terminal could become the program's
-// own.
-Result<FileDescriptor> open_to_read(const std::string& path) {
-  Result<FileDescriptor> opened = open_by(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+// Passes a regular file on. It was opened with kNoWaiting.
+Result<FileDescriptor> regular(Result<FileDescriptor> opened, const std::string& path) {
   if (!opened.ok()) return opened;
   const int fd = opened.value().get();
   struct stat found {};
   if (::fstat(fd, &found) != 0) return Status::of_errno("open", path, errno);
   if (S_ISREG(found.st_mode)) {
-    (void)::fcntl(fd, F_SETFL, O_RDONLY);  // io_uring would return EAGAIN for reads that must wait
+    const int flags = ::fcntl(fd, F_GETFL);
+    (void)::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);  // io_uring would return EAGAIN for reads that must wait
     return opened;
   }
   Fault fault;
@@ -49,16 +49,34 @@ Result<FileDescriptor> open_to_read(const std::string& path) {
   return Status(std::move(fault));
 }
 
-Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode) {
+// O_NONBLOCK: opening a pipe without a writer would wait for ever. O_NOCTTY: a terminal could become the program's
+// own.
+constexpr int kNoWaiting = O_NONBLOCK | O_NOCTTY;
+
+Result<FileDescriptor> open_without_links(const std::string& path, const std::string& root, int flags) {
+  if (root.empty()) return regular(open_by(path, flags | O_NOFOLLOW | kNoWaiting), path);
+  return regular(open_below(root, path.substr(root.size() + (root.ends_with('/') ? 0 : 1)), flags | kNoWaiting),
+                 path);
+}
+
+// Empties the file when it is open: until then it might have been another one.
+Result<FileDescriptor> create(const std::string& path, const std::string& root) {
+  Result<FileDescriptor> opened = open_without_links(path, root, O_RDWR | O_CREAT);
+  if (!opened.ok() || ::ftruncate(opened.value().get(), 0) == 0) return opened;
+  return Status::of_errno("create", path, errno);
+}
+
+Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode, const std::string& root) {
   switch (mode) {
-    case OsFile::Mode::create: return open_by(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW);
+    case OsFile::Mode::create: return create(path, root);
     case OsFile::Mode::fresh: return make_own_file(path, 0666);
     case OsFile::Mode::own: return open_own_file(path, O_RDWR);
     case OsFile::Mode::own_read: return open_own_file(path, O_RDONLY);
     case OsFile::Mode::own_or_new: return open_own_file(path, O_RDWR | O_CREAT, 0666);
-    case OsFile::Mode::edit: return open_by(path, O_RDWR);
-    case OsFile::Mode::update: return open_by(path, O_RDWR | O_CREAT | O_NOFOLLOW);
-    case OsFile::Mode::read: return open_to_read(path);
+    case OsFile::Mode::edit: return open_without_links(path, root, O_RDWR);
+    case OsFile::Mode::update: return open_without_links(path, root, O_RDWR | O_CREAT);
+    case OsFile::Mode::view: return open_without_links(path, root, O_RDONLY);
+    case OsFile::Mode::read: return regular(open_by(path, O_RDONLY | kNoWaiting), path);
     case OsFile::Mode::directory: return open_by(path, O_RDONLY | O_DIRECTORY);
   }
   TAILRACE_ASSERT(false);
@@ -66,11 +84,11 @@ Result<FileDescriptor> open_by(const std::string& path, OsFile::Mode mode) {
 
 }  // namespace
 
-Result<OsFile> OsFile::open(const std::string& path, Mode mode, bool want_direct) {
-  Result<FileDescriptor> buffered = open_by(path, mode);
+Result<OsFile> OsFile::open(const std::string& path, Mode mode, bool want_direct, const std::string& root) {
+  Result<FileDescriptor> buffered = open_by(path, mode, root);
   if (!buffered.ok()) return buffered.status();
   return OsFile(path, buffered.value().release(), want_direct && mode != Mode::directory,
-                mode != Mode::read && mode != Mode::own_read);
+                mode != Mode::read && mode != Mode::view && mode != Mode::own_read);
 }
 
 OsFile::OsFile(std::string path, int buffered, bool want_direct, bool writable)

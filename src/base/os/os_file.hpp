@@ -16,14 +16,15 @@ namespace tailrace::impl {
 
 class OsFile {
  public:
-  enum class Mode { create, fresh, own, own_read, own_or_new, edit, update, read, directory };
+  enum class Mode { create, fresh, own, own_read, own_or_new, edit, update, view, read, directory };
 
   // Opens `path`. With `want_direct` the file may also be used past the page cache, if that works. `create` replaces
   // any file there by an empty one, with mode 0666 less the umask. `edit` opens an existing file for reading and
-  // writing. `update` does too, or creates an empty file. `create` and `update` refuse symbolic links. `read` opens
-  // regular files only. `fresh`, `own`, `own_read` and `own_or_new` create and open as make_own_file and
-  // open_own_file do.
-  static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct);
+  // writing. `update` does too, or creates an empty file. `view` opens an existing file for reading. These four take
+  // regular files only, and refuse a symbolic link at the end, and in each component behind the directory `root`,
+  // with which the path begins, if it is not empty. `read` opens regular files, also through links. `fresh`, `own`,
+  // `own_read` and `own_or_new` create and open as make_own_file and open_own_file do.
+  static Result<OsFile> open(const std::string& path, Mode mode, bool want_direct, const std::string& root = {});
 
   OsFile(OsFile&& other) noexcept;
   OsFile& operator=(OsFile&& other) noexcept;

@@ -109,7 +109,7 @@ int link_anew(int fd, const std::string& from, const std::string& to) {
 }
 
 // Takes the name by an empty file that nobody can open, which fails if there is one, and puts the file in its place.
-// If this process dies between the two, the empty file stays, and the old name.
+// If this process dies between the two, the empty file stays, and the old name; see is_reservation().
 int replace_reservation(const std::string& from, const std::string& to) {
   const FileDescriptor reserved = open_by(to, O_WRONLY | O_CREAT | O_EXCL, 0);
   if (!reserved.is_open()) return errno;
@@ -125,6 +125,14 @@ int rename_anew(int fd, const std::string& from, const std::string& to) {
   if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
   const int error = link_anew(fd, from, to);
   return is_unsupported(error) ? replace_reservation(from, to) : error;
+}
+
+// As rename_anew(), but takes the place of a reservation: whoever made it has died, since a lock keeps others away
+// that would publish under this name.
+int rename_to_free(int fd, const std::string& from, const std::string& to) {
+  const int error = rename_anew(fd, from, to);
+  if (error != EEXIST || !is_reservation(to)) return error;
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -159,6 +167,11 @@ bool is_own_file(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && is_ours(info, path);
 }
 
+bool is_reservation(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && is_ours(info, path) && info.st_size == 0 && (info.st_mode & 07777) == 0;
+}
+
 bool same_file(const std::string& one, const std::string& other) {
   struct stat first {};
   struct stat second {};
@@ -174,7 +187,7 @@ Status rename_open_file(int fd, const std::string& from, const std::string& to, 
   struct stat file {};
   if (::fstat(fd, &file) != 0) return Status::of_errno("stat", from, errno);
   if (Status there = expect_at(from, file); !there.ok()) return there;
-  const int error = !replace ? rename_anew(fd, from, to) : ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+  const int error = !replace ? rename_to_free(fd, from, to) : ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
   if (error != 0)
     return Status::of_errno(error == EEXIST ? "rename to" : "rename", error == EEXIST ? to : from, error);
   return expect_at(to, file);

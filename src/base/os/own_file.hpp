@@ -25,14 +25,17 @@ Result<FileDescriptor> make_own_file(const std::string& path, mode_t mode);
 Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t mode = 0);
 // Returns true if `path` names a regular file of this user.
 bool is_own_file(const std::string& path);
+// Returns true if `path` names what a rename leaves if its process dies in the middle, where the file system can
+// neither refuse to replace nor link: an empty file of this user that nobody can open.
+bool is_reservation(const std::string& path);
 // Returns true if both names lead to one file, as after a crash in the middle of a rename; see below.
 bool same_file(const std::string& one, const std::string& other);
 
 // Renames the file that is open as `fd` from `from` to `to`, in the same directory. Before that, it sends bytes that
 // only this node sees to the file system. Fails if either name leads to another file, before the rename or after it.
 // Fails with EEXIST, and does nothing, if `to` exists and `replace` is false. On file systems that cannot refuse to
-// replace, the file has both names for a moment; if they have no links either, an empty file has the name `to` for a
-// moment.
+// replace, the file has both names for a moment; if they have no links either, a reservation has the name `to` for a
+// moment. A reservation that an earlier call has left does not count as existing.
 Status rename_open_file(int fd, const std::string& from, const std::string& to, bool replace);
 
 }  // namespace tailrace::impl

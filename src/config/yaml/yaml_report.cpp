@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/names/counted.hpp"
 #include "base/names/utf8.hpp"
 
 namespace tailrace::impl {
@@ -60,8 +61,8 @@ Status YamlReport::status() const {
   out.message = sorted.front().message;
   const size_t more = sorted.size() - 1;
   if (more > 0) {
-    out.message += fmt::format(" (and {}{} more mistake{}: 'tailrace check' shows all)", full() ? "at least " : "",
-                               more, more == 1 ? "" : "s");
+    out.message += fmt::format(" (and {}{}: 'tailrace check' shows all)", full() ? "at least " : "",
+                               counted(more, "more mistake"));
   }
   return Status(std::move(out));
 }

@@ -293,7 +293,7 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   }
   Result<FileEnding> ending = template_.complete(provenance, iteration, record.plan, record.files[0].temporary);
   if (!ending.ok()) return ending.status();
-  ending.value().fill_holes(*record.plan);
+  ending.value().fill_holes(config_, *record.plan);
   PublicationPlan plan = plan_to_publish(std::move(ending).value(), false);
   if (record.files.size() == 1) {
     xdmf_.note(path, *record.plan);
@@ -347,7 +347,7 @@ Result<PublicationPlan> Hdf5Format::finish_in_series(int64_t iteration, const Re
   if (!image.ok()) return image.status();
   Result<FileEnding> ending = series.value()->add(iteration, std::move(image).value());
   if (!ending.ok()) return ending.status();
-  ending.value().fill_holes(*record.plan);
+  ending.value().fill_holes(config_, *record.plan);
   return plan_to_publish(std::move(ending).value(), names.is_published());
 }
 

@@ -17,6 +17,7 @@
 #include "format/openpmd/dimension_scales.hpp"
 #include "format/openpmd/handle.hpp"
 #include "format/openpmd/records.hpp"
+#include "format/plan/fill_value.hpp"
 #include "format/plan/holes.hpp"
 
 namespace tailrace::impl {
@@ -355,11 +356,19 @@ bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
   return note_address(made.id(), made_.datasets.emplace_back()) && made.reset();
 }
 
+// Tells HDF5 the value of what nobody has written. HDF5 itself writes it nowhere; see format/plan/holes.hpp.
+bool set_fill_value(hid_t creation, ElementType type, const std::optional<Number>& value) {
+  if (!value) return true;
+  const Handle of = native_type(type);
+  return of.valid() && H5Pset_fill_value(creation, of.id(), element_of(type, *value).data()) >= 0;
+}
+
 Handle Description::create(const Variable& variable, const StoredAs& as, const Handle& type, const Handle& creation) {
+  if (!creation.valid() || !set_fill_value(creation.id(), as.block->type, variable.fill_value)) return {};
   const std::vector<hsize_t> dimensions(as.shape().begin(), as.shape().end());
   const Handle space(H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr), H5Sclose);
   const hid_t parent = group_for(variable, as);
-  if (!space.valid() || !type.valid() || !creation.valid() || parent < 0) return {};
+  if (!space.valid() || !type.valid() || parent < 0) return {};
   return {H5Dcreate2(parent, as.name.substr(as.name.rfind('/') + 1).c_str(), type.id(), space.id(), H5P_DEFAULT,
                      creation.id(), H5P_DEFAULT),
           H5Dclose};
@@ -510,8 +519,8 @@ FileEnding IterationImage::ending(uint64_t raw_reached) const {
   return ending;
 }
 
-void FileEnding::fill_holes(const IterationPlan& plan) {
-  std::vector<MetadataPiece> pieces = filled_holes(plan);
+void FileEnding::fill_holes(const Config& config, const IterationPlan& plan) {
+  std::vector<MetadataPiece> pieces = filled_holes(config, plan);
   // The byte that makes the file long enough may be in a hole at its end.
   const bool reaches = !pieces.empty() && !body.empty() && pieces.back().end() >= body.back().end();
   if (reaches && body.back().bytes.size() == 1) body.pop_back();

@@ -33,8 +33,8 @@ struct FileEnding {
   std::vector<MetadataPiece> body;
   MetadataPiece head;
 
-  // Fills the holes that missing clients have left (format/plan/holes.hpp).
-  void fill_holes(const IterationPlan& plan);
+  // Fills what nobody has written (format/plan/holes.hpp).
+  void fill_holes(const Config& config, const IterationPlan& plan);
 };
 
 struct IterationImage {

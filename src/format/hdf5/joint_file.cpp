@@ -28,8 +28,11 @@ Result<std::optional<std::vector<std::byte>>> read_whole(FileSystem& files, cons
     return opened.status();
   }
   const Result<uint64_t> size = files.size(opened.value().file);
-  std::vector<std::byte> bytes(size.ok() ? std::min(size.value(), kMostPart) : 0);
+  std::vector<std::byte> bytes(size.ok() && size.value() <= kMostPart ? size.value() : 0);
   Result<size_t> count = size.ok() ? files.read(opened.value().file, 0, bytes) : Result<size_t>(size.status());
+  if (size.ok() && size.value() > kMostPart) {  // no part is that long
+    count = not_together(path, fmt::format("found {} bytes, expected at most {}", size.value(), kMostPart));
+  }
   files.close(opened.value().file);
   if (!count.ok()) return count.status();
   bytes.resize(count.value());
@@ -99,8 +102,9 @@ NodePart part_of(const Config& config, int64_t iteration, const IterationPlan& p
   part.configured = config.iteration_attributes;
   for (const auto& [name, dataset] : plan.datasets()) {
     const StoredAs as = plan.stored_as(dataset);
+    const Variable& variable = config.variables[dataset.variable];
     part.arrays.push_back({name, dataset.variable, as.block->type, as.shape(), dataset.stored.extent.offset,
-                           config.variables[dataset.variable].attributes, dataset.stored.blocks});
+                           variable.fill_value, variable.attributes, dataset.stored.blocks});
   }
   put_set(part, "", plan.times());
   put_set(part, "", plan.attributes());
@@ -173,6 +177,7 @@ void JointFile::describe(const std::vector<NodePart>& parts) {
     variable.name = variable.dataset = name;
     variable.layout = static_cast<uint32_t>(config_.layouts.size());
     variable.attributes = array->configured;
+    variable.fill_value = array->fill_value;
     variables_[name] = array->variable;
     config_.layouts.push_back(std::move(layout));
     config_.variables.push_back(std::move(variable));
@@ -214,7 +219,7 @@ Result<FileEnding> JointFile::ending() const {
   const Result<IterationImage> image = make_image(config_, {}, iteration_, *plan_, path_);
   if (!image.ok()) return image.status();
   FileEnding ending = image.value().ending(plan_->reached());
-  ending.fill_holes(*plan_);
+  ending.fill_holes(config_, *plan_);
   return ending;
 }
 

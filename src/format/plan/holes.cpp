@@ -1,11 +1,11 @@
 #include "format/plan/holes.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
+#include "format/plan/fill_value.hpp"
 #include "format/plan/stored_as.hpp"
 
 namespace tailrace::impl {
@@ -41,36 +41,12 @@ void subtract(Box box, const Box& block, std::vector<Box>& left) {
   }
 }
 
-template <class T>
-std::vector<std::byte> bytes_of(T value, size_t meaning = sizeof(T)) {
-  std::vector<std::byte> bytes(sizeof(T));
-  std::memcpy(bytes.data(), &value, meaning);
-  return bytes;
-}
-
-// Returns the bytes of an element that is no number; none if the type has none.
-std::vector<std::byte> not_a_number(ElementType type) {
-  switch (type) {
-    case ElementType::float16: return bytes_of(uint16_t{0x7e00});
-    case ElementType::float32:
-    case ElementType::complex64: return bytes_of(std::numeric_limits<float>::quiet_NaN());
-    case ElementType::float64:
-    case ElementType::complex128: return bytes_of(std::numeric_limits<double>::quiet_NaN());
-    case ElementType::long_double: {
-      constexpr size_t kMeaning = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
-      return bytes_of(std::numeric_limits<long double>::quiet_NaN(), kMeaning);
-    }
-    default: return {};
-  }
-}
-
 // Fills extents with one element. All pieces of a length share their bytes.
 class Filler {
  public:
   explicit Filler(std::vector<std::byte> element) : element_(std::move(element)) {}
 
   void fill(Extent extent, std::vector<MetadataPiece>& pieces) {
-    if (element_.empty()) return;
     while (extent.length > 0) {
       const uint64_t length = std::min(extent.length, kMostOfPiece);
       pieces.push_back({extent.offset, bytes(length)});
@@ -112,15 +88,21 @@ std::vector<std::vector<uint64_t>> holes_of(const std::vector<uint64_t>& whole,
   return holes;
 }
 
-std::vector<MetadataPiece> filled_holes(const IterationPlan& plan) {
+std::vector<MetadataPiece> filled_holes(const Config& config, const IterationPlan& plan) {
   std::vector<MetadataPiece> pieces;
-  if (plan.missing().empty() && plan.missing_unnamed() == 0) return pieces;
-  std::map<ElementType, Filler> fillers;
+  const bool lacks = !plan.missing().empty() || plan.missing_unnamed() > 0;
+  const bool has_whole = config.storage.file_per == FilePer::job;
+  std::map<std::string, Filler> fillers;  // by the bytes of an element
   for (const auto& [name, dataset] : plan.datasets()) {
     if (!dataset.shared || dataset.in_chunks) continue;
     const StoredAs as = plan.stored_as(dataset);
+    const Variable& variable = config.variables[dataset.variable];
+    const std::optional<Number> value = value_of_holes(variable, as.block->type);
+    if (!value || !(lacks || (variable.fill_value && has_whole))) continue;
+    const std::vector<std::byte> element = element_of(as.block->type, *value);
+    const std::string key(reinterpret_cast<const char*>(element.data()), element.size());
+    Filler& filler = fillers.try_emplace(key, element).first->second;
     const size_t rank = as.shape().size();
-    Filler& filler = fillers.try_emplace(as.block->type, not_a_number(as.block->type)).first->second;
     Layout layout = *as.block;
     for (const Box& hole : holes_of(as.shape(), dataset.stored.blocks)) {
       layout.offset.assign(hole.begin(), hole.begin() + static_cast<std::ptrdiff_t>(rank));

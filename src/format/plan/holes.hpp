@@ -1,8 +1,9 @@
 // Holes: what no block of a shared dataset covers.
 //
-// If clients are missing, the file says so, and elements that nobody wrote are NaN, not zeros that look like data.
-// Integers and booleans have no such value, and stay zero. If no client is missing, the program left the holes on
-// purpose: they are not written.
+// Elements that nobody wrote have the variable's fill_value. Without one they are NaN if clients are missing, not
+// zeros that look like data. Integers and booleans have no such value, and stay zero. If no client is missing, and
+// there is no fill_value, the program left the holes on purpose: they are not written. The holes of a node's file are
+// mostly other nodes' parts: they are written only if clients are missing.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,7 @@ namespace tailrace::impl {
 std::vector<std::vector<uint64_t>> holes_of(const std::vector<uint64_t>& whole,
                                             const std::vector<std::vector<uint64_t>>& blocks);
 
-// Returns the bytes that make the holes of the plan's shared datasets NaN; none if no client is missing. `plan`
-// describes the whole file.
-std::vector<MetadataPiece> filled_holes(const IterationPlan& plan);
+// Returns the bytes that fill the holes of the plan's shared datasets. `plan` describes the whole file.
+std::vector<MetadataPiece> filled_holes(const Config& config, const IterationPlan& plan);
 
 }  // namespace tailrace::impl

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "format/plan/fill_value.hpp"
 #include "format/plan/iteration_plan.hpp"
 #include "model/wire/attribute_wire.hpp"
 #include "model/wire/packed_bytes.hpp"
@@ -13,7 +14,7 @@ namespace tailrace::impl {
 namespace {
 
 constexpr std::string_view kMagic = "tailrace node part";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kMostRank = TAILRACE_MAX_RANK;
 constexpr uint64_t kMostEnd = uint64_t{1} << 62;
 
@@ -48,6 +49,12 @@ void put(PackedBytes& to, const std::pair<std::string, FindingValue>& finding) {
   for (const double number : *numbers) to.put(number);
 }
 
+void put(PackedBytes& to, const std::optional<Number>& value) {
+  to.put(static_cast<uint8_t>(!value ? 0 : value->is_real() ? 2 : 1));
+  if (value && value->is_real()) to.put(value->real());
+  if (value && !value->is_real()) to.put(value->whole());
+}
+
 void put(PackedBytes& to, const NodePart::Array& array);
 
 template <class T>
@@ -62,6 +69,7 @@ void put(PackedBytes& to, const NodePart::Array& array) {
   to.put(static_cast<uint8_t>(array.type));
   put(to, array.shape);
   to.put(array.begin);
+  put(to, array.fill_value);
   put_list(to, array.configured);
   put_list(to, array.blocks);
 }
@@ -103,6 +111,13 @@ void get(PackedReader& from, std::pair<std::string, FindingValue>& finding) {
   finding.second = std::move(numbers);
 }
 
+void get(PackedReader& from, std::optional<Number>& value) {
+  const auto kind = from.get<uint8_t>();
+  if (kind == 1) value = from.get<int64_t>();
+  if (kind == 2) value = from.get<double>();
+  if (kind > 2) from.fail();
+}
+
 void get(PackedReader& from, NodePart::Array& array);
 
 template <class T>
@@ -124,7 +139,8 @@ bool is_inside(const std::vector<uint64_t>& block, const std::vector<uint64_t>& 
 // Returns true if the array can be described, and lies in the space for arrays.
 bool is_sound(const NodePart::Array& array, uint64_t end) {
   const bool described = !array.name.empty() && !array.shape.empty() && array.shape.size() <= kMostRank &&
-                         array.type <= ElementType::complex128 && array.begin >= kRawBegin && array.begin <= end;
+                         array.type <= ElementType::complex128 && array.begin >= kRawBegin && array.begin <= end &&
+                         (!array.fill_value || can_be(array.type, *array.fill_value));
   if (!described) return false;
   uint64_t room = (end - array.begin) / size_of(array.type);  // in elements
   bool empty = false;
@@ -145,6 +161,7 @@ void get(PackedReader& from, NodePart::Array& array) {
   array.type = static_cast<ElementType>(from.get<uint8_t>());
   get(from, array.shape);
   array.begin = from.get<uint64_t>();
+  get(from, array.fill_value);
   get_list(from, array.configured);
   get_list(from, array.blocks);
 }

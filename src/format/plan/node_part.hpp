@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct NodePart {
     ElementType type = ElementType::float64;
     std::vector<uint64_t> shape;  // of the whole
     uint64_t begin = 0;           // in the file
+    std::optional<Number> fill_value;
     std::vector<std::pair<std::string, AttributeValue>> configured;
     std::vector<std::vector<uint64_t>> blocks;  // offset and shape of each, sorted
   };

@@ -22,7 +22,7 @@ namespace tailrace::impl {
 static_assert(std::endian::native == std::endian::little, "forwarding between machines of other byte order");
 
 // The version that this build speaks, for the handshake.
-inline constexpr uint16_t kForwardVersion = 3;
+inline constexpr uint16_t kForwardVersion = 4;
 
 inline constexpr uint32_t kMostRecords = 256;                   // transfers of one message
 inline constexpr uint64_t kMostForwarded = uint64_t{16} << 20;  // bytes of one message's bulk data

@@ -128,13 +128,19 @@ Status say_that_no_part_comes(const Config& config, FileSystem& files, const std
   return opened.status();
 }
 
-// An XDMF file that is not finished is removed: the file that it belongs to is what counts.
+// A whole XDMF file is published if the file that it belongs to is; any other one is removed: that file is what
+// counts.
+Status finish_xdmf(FileSystem& files, const std::string& directory, const std::string& part, Log& log) {
+  const Leftover leftover =
+      treat_part(files, part, directory, true, [](const std::string&) { return std::optional<NodeOfFiles>(); });
+  if (!leftover.done) return remove_file(files, part);
+  if (leftover.kind == TAILRACE_COMPLETE)
+    log.warning("'{}', which an earlier run left, was whole, and is published", part);
+  return {};
+}
+
 Status finish_parts(const Config& config, FileSystem& files, const std::string& directory, int client,
                     const EarlierFiles& found, Log& log) {
-  for (const std::string& file : found.xdmf) {
-    if (!file.ends_with(kPart)) continue;
-    if (Status status = remove_file(files, file); !status.ok()) return status;
-  }
   for (const std::string& part : found.parts) {
     const Leftover leftover = treat_part(files, part, directory, true, [&](const std::string& file) {
       return other_node_awaited(config, files, directory, client, file);
@@ -148,6 +154,10 @@ Status finish_parts(const Config& config, FileSystem& files, const std::string& 
     const bool whole = leftover.kind == TAILRACE_COMPLETE;
     log.warning("'{}', which an earlier run left, was {}", part,
                 whole ? "whole, and is published" : "not whole, and is removed");
+  }
+  for (const std::string& file : found.xdmf) {
+    if (!file.ends_with(kPart)) continue;
+    if (Status status = finish_xdmf(files, directory, file, log); !status.ok()) return status;
   }
   return {};
 }

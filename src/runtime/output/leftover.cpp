@@ -155,10 +155,11 @@ Leftover treat(FileSystem& files, const std::string& file, const std::string& di
                                     : is_complete(files, part.handle());
   leftover.status = complete.status();
   if (!complete.ok()) return leftover;
+  const Result<NameFacts> there = files.stat(final_path);
   const auto parts = complete.value() ? std::optional<std::vector<NodePart>>() : parts_of_all(files, file);
   if (complete.value() || parts) {
     leftover.kind = TAILRACE_COMPLETE;
-    if (files.stat(final_path).ok()) leftover.status = name_is_taken(file, final_path);
+    if (there.ok() && !there.value().reserved) leftover.status = name_is_taken(file, final_path);
   }
   // It looks after it has found a part missing: a node that has published its part meanwhile has completed the file.
   const auto node = leftover.kind == TAILRACE_COMPLETE ? std::optional<NodeOfFiles>() : awaited(file);
@@ -169,9 +170,11 @@ Leftover treat(FileSystem& files, const std::string& file, const std::string& di
   if (!apply || !leftover.status.ok()) return leftover;
   if (parts) {
     leftover.status = impl::complete(files, part.opened(), file, directory, *parts);
+  } else if (complete.value()) {
+    leftover.status = publish(files, part.handle(), file, final_path, directory);
   } else {
-    leftover.status =
-        complete.value() ? publish(files, part.handle(), file, final_path, directory) : files.remove(file);
+    if (there.ok() && there.value().reserved) leftover.status = files.remove(final_path);
+    if (leftover.status.ok()) leftover.status = files.remove(file);
   }
   if (leftover.status.ok()) leftover.status = remove_parts_beside(files, file, directory);
   leftover.done = leftover.status.ok();

@@ -27,14 +27,20 @@ uint32_t depth_of(const Config& config) {
   return std::min(depth, UringStorage::kMaxDepth);
 }
 
+std::vector<std::string> roots_of(const Config& config) {
+  const auto roots = config.file_roots();
+  return {roots.begin(), roots.end()};
+}
+
 Result<std::unique_ptr<Storage>> open_uring(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell) {
-  auto storage = UringStorage::create(doorbell, {depth_of(config), config.storage.direct, cpus});
+  auto storage = UringStorage::create(doorbell, {depth_of(config), config.storage.direct, cpus, roots_of(config)});
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }
 
 Result<std::unique_ptr<Storage>> open_posix(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell) {
-  auto storage = PosixStorage::create(doorbell, {devices_of(config), depth_of(config), config.storage.direct, cpus});
+  auto storage = PosixStorage::create(
+      doorbell, {devices_of(config), depth_of(config), config.storage.direct, cpus, roots_of(config)});
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }

@@ -323,7 +323,10 @@ void RawFiles::remove(const Descriptor& descriptor, bool again) {
   const std::string path = config_.file_path(wanted.value().path);
   Status status = check_path(wanted.value().path);
   if (status.ok()) status = files_.check_closed(path);
-  if (status.ok()) status = not_opened(engine_.files().remove(path));
+  if (status.ok()) {
+    const FileBelow at = file_below(config_.file_roots(), wanted.value().path).value();
+    status = not_opened(engine_.files().remove_below(at.root, at.path));
+  }
   if (again && status.code() == TAILRACE_NOT_FOUND) status = {};
   end(descriptor, status, path, {});
 }

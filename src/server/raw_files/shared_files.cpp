@@ -28,16 +28,10 @@ Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
   return found;
 }
 
-// Returns which file an opening of the path would open; unknown if there is none. It follows a link at the end, as
-// openings do but those that may create a file.
+// Returns which file an opening of the path would open; unknown if there is none. No opening follows a link.
 FileIdentity SharedFiles::identity_of(const std::string& path) {
   const Result<NameFacts> facts = engine_.files().stat(path);
-  if (!facts.ok()) return {};
-  if (facts.value().kind == NameFacts::Kind::file) return facts.value().identity;
-  const Result<FileId> linked = engine_.open(path, OpenMode::read, 0, {});
-  if (!linked.ok()) return {};
-  closing_.push_back(linked.value());
-  return engine_.identity(linked.value());
+  return facts.ok() && facts.value().kind == NameFacts::Kind::file ? facts.value().identity : FileIdentity();
 }
 
 // Returns the open file if users of the mode may share it; else null.
@@ -100,10 +94,10 @@ Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
   Result<FileId> data = engine_.open(path, how, 0, {});
   const bool writable = data.ok();
   if (!writable && mode == Mode::read && must_not_be_written(data.status()))
-    data = engine_.open(path, OpenMode::read, 0, {});
+    data = engine_.open(path, OpenMode::view, 0, {});
   if (!data.ok()) return data.status();
   if (!writable) return add({.path = path, .data = data.value(), .users = 1});
-  const Result<FileId> sync = engine_.open(path, OpenMode::read, 0, {});
+  const Result<FileId> sync = engine_.open(path, OpenMode::view, 0, {});
   if (sync.ok() && engine_.identity(sync.value()) == engine_.identity(data.value())) {
     return add({.path = path, .data = data.value(), .sync = sync.value(), .users = 1});
   }

@@ -39,12 +39,14 @@ int grow(MemoryFileSystem::Bytes& bytes, uint64_t offset, uint64_t length) {
 }
 
 bool writable(OpenMode mode) {
-  return mode != OpenMode::read && mode != OpenMode::own_read && mode != OpenMode::directory;
+  return mode != OpenMode::read && mode != OpenMode::view && mode != OpenMode::own_read &&
+         mode != OpenMode::directory;
 }
 
 // Returns true if the mode opens only existing files.
 bool needs_file(OpenMode mode) {
-  return mode == OpenMode::read || mode == OpenMode::own_read || mode == OpenMode::own || mode == OpenMode::edit;
+  return mode == OpenMode::read || mode == OpenMode::view || mode == OpenMode::own_read || mode == OpenMode::own ||
+         mode == OpenMode::edit;
 }
 
 FileIdentity identity_of(const std::shared_ptr<MemoryFileSystem::Bytes>& bytes) {

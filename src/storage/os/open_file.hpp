@@ -21,7 +21,8 @@ struct OpenFile {
   bool directory = false;
   uint32_t device = 0;
 
-  static Result<OpenFile> open(const std::string& path, OpenMode mode, uint32_t device, bool want_direct) {
+  static Result<OpenFile> open(const std::string& path, OpenMode mode, uint32_t device, bool want_direct,
+                               const std::string& root) {
     OsFile::Mode os_mode = OsFile::Mode::create;
     if (mode == OpenMode::fresh) os_mode = OsFile::Mode::fresh;
     if (mode == OpenMode::own) os_mode = OsFile::Mode::own;
@@ -29,9 +30,10 @@ struct OpenFile {
     if (mode == OpenMode::own_or_new) os_mode = OsFile::Mode::own_or_new;
     if (mode == OpenMode::edit) os_mode = OsFile::Mode::edit;
     if (mode == OpenMode::update) os_mode = OsFile::Mode::update;
+    if (mode == OpenMode::view) os_mode = OsFile::Mode::view;
     if (mode == OpenMode::read) os_mode = OsFile::Mode::read;
     if (mode == OpenMode::directory) os_mode = OsFile::Mode::directory;
-    Result<OsFile> os = OsFile::open(path, os_mode, want_direct);
+    Result<OsFile> os = OsFile::open(path, os_mode, want_direct, root);
     if (!os.ok()) return os.status();
     return OpenFile{std::move(os).value(), mode == OpenMode::directory, device};
   }

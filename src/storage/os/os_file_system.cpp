@@ -40,11 +40,20 @@ FileIdentity identity_of(int descriptor) {
 }  // namespace
 
 Result<Opened> OsFileSystem::open(const std::string& path, OpenMode mode, uint32_t device) {
-  Result<OpenFile> file = OpenFile::open(path, mode, device, want_direct_);
+  Result<OpenFile> file = OpenFile::open(path, mode, device, want_direct_, root_of(path));
   if (!file.ok()) return file.status();
   StripeMap stripes = stripes_of(file.value().os.buffered(), device);
   const FileIdentity identity = identity_of(file.value().os.buffered());
   return Opened{files_.put(std::move(file).value()), std::move(stripes), identity};
+}
+
+// Returns the root that the path is below; empty if there is none.
+std::string OsFileSystem::root_of(const std::string& path) const {
+  for (const std::string& root : roots_) {
+    const std::string before = root.ends_with('/') ? root : root + "/";
+    if (path.size() > before.size() && path.starts_with(before)) return root;
+  }
+  return {};
 }
 
 Result<NameFacts> OsFileSystem::stat(const std::string& path) const {
@@ -54,6 +63,7 @@ Result<NameFacts> OsFileSystem::stat(const std::string& path) const {
   facts.kind = kind_of(found.st_mode);
   if (facts.kind == NameFacts::Kind::file) facts.size = static_cast<uint64_t>(found.st_size);
   facts.own = facts.kind == NameFacts::Kind::file && is_own_file(path);
+  facts.reserved = facts.own && is_reservation(path);
   facts.identity = {found.st_dev, found.st_ino};
   return facts;
 }
@@ -79,6 +89,10 @@ Status OsFileSystem::make_directory(const std::string& path) {
 
 Status OsFileSystem::check_below(const std::string& root, const std::string& relative) const {
   return impl::check_below(root, relative);
+}
+
+Status OsFileSystem::remove_below(const std::string& root, const std::string& relative) {
+  return impl::remove_below(root, relative);
 }
 
 Result<std::unique_ptr<NameLock>> OsFileSystem::lock(const std::string& path, const std::string& holder) {

@@ -2,6 +2,10 @@
 // Implements the port storage/file_system.hpp.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "storage/file_table.hpp"
 #include "storage/os/open_file.hpp"
 
@@ -9,8 +13,10 @@ namespace tailrace::impl {
 
 class OsFileSystem : public FileSystem {
  public:
-  // `want_direct`: files may also be used past the page cache, if the file system supports that.
-  explicit OsFileSystem(bool want_direct = false) : want_direct_(want_direct) {}
+  // `want_direct`: files may also be used past the page cache, if the file system supports that. `roots`: the
+  // directories of raw files, as paths begin with them: they may be reached through links, but what is below may not.
+  explicit OsFileSystem(bool want_direct = false, std::vector<std::string> roots = {})
+      : want_direct_(want_direct), roots_(std::move(roots)) {}
 
   Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
   void close(FileHandle file) override { files_.erase(file); }
@@ -32,6 +38,7 @@ class OsFileSystem : public FileSystem {
   Status make_directory(const std::string& path) override;
   Status remove(const std::string& path) override { return remove_file(path); }
   Status check_below(const std::string& root, const std::string& relative) const override;
+  Status remove_below(const std::string& root, const std::string& relative) override;
   Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
   bool is_locked(const std::string& path) const override;
 
@@ -39,7 +46,10 @@ class OsFileSystem : public FileSystem {
   const OpenFile& at(FileHandle file) const { return files_.at(file); }
 
  private:
+  std::string root_of(const std::string& path) const;
+
   const bool want_direct_;
+  const std::vector<std::string> roots_;
   FileTable<OpenFile> files_;
 };
 

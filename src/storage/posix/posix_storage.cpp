@@ -4,12 +4,13 @@
 
 #include <system_error>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 namespace {
 
 Capabilities capabilities_of(const PosixStorage::Options& options) {
-  const char* plural = options.devices == 1 ? "" : "s";
-  return {fmt::format("posix, {} write thread{}", options.devices, plural), options.depth, kMaxSegments,
+  return {"posix, " + counted(options.devices, "write thread"), options.depth, kMaxSegments,
           options.direct ? kDirectAlignment : 0};
 }
 
@@ -24,14 +25,14 @@ Result<std::unique_ptr<PosixStorage>> PosixStorage::create(Doorbell& doorbell, c
     Fault fault;
     fault.code = TAILRACE_IO_ERROR;
     fault.operation = "start";
-    fault.message = fmt::format("starting {} write thread(s): {}", options.devices, error.code().message());
+    fault.message = fmt::format("starting {}: {}", counted(options.devices, "write thread"), error.code().message());
     fault.system_errno = error.code().value();
     return Status(std::move(fault));
   }
 }
 
 PosixStorage::PosixStorage(Doorbell& doorbell, const Options& options)
-    : capabilities_(capabilities_of(options)), files_(options.direct), done_(doorbell, options.depth) {
+    : capabilities_(capabilities_of(options)), files_(options.direct, options.roots), done_(doorbell, options.depth) {
   for (uint32_t device = 0; device < options.devices; device++) {
     threads_.push_back(std::make_unique<WriteThread>(done_, options.depth, options.cpus));
   }

@@ -15,10 +15,11 @@ namespace tailrace::impl {
 class PosixStorage final : public Storage {
  public:
   struct Options {
-    uint32_t devices = 1;   // independent I/O devices, each with one thread
-    uint32_t depth = 64;    // most transfers in progress, on all devices together
-    bool direct = true;     // bypass the page cache if the file system allows it
-    std::vector<int> cpus;  // cpus of the threads; empty: any
+    uint32_t devices = 1;                 // independent I/O devices, each with one thread
+    uint32_t depth = 64;                  // most transfers in progress, on all devices together
+    bool direct = true;                   // bypass the page cache if the file system allows it
+    std::vector<int> cpus;                // cpus of the threads; empty: any
+    std::vector<std::string> roots = {};  // see OsFileSystem
   };
 
   // Starts the threads. Fails with TAILRACE_IO_ERROR if the system can start no more. The doorbell outlives the

@@ -26,6 +26,7 @@ OpenMode again(OpenMode mode) {
     case OpenMode::own:
     case OpenMode::own_read:
     case OpenMode::edit:
+    case OpenMode::view:
     case OpenMode::read:
     case OpenMode::directory: return mode;
   }

@@ -46,8 +46,9 @@ bool names_the_last(OpenMode mode) {
     case OpenMode::own:
     case OpenMode::own_read:
     case OpenMode::own_or_new:
-    case OpenMode::update: return true;
     case OpenMode::edit:
+    case OpenMode::update:
+    case OpenMode::view: return true;
     case OpenMode::read:
     case OpenMode::directory: return false;
   }

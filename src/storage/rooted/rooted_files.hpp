@@ -1,9 +1,9 @@
 // RootedFiles: the file system of a RootedStorage. It resolves each path below one of the roots, and passes the call
 // on with a path that cannot lead anywhere else.
 //
-// Names that a call makes, replaces or removes are resolved up to their directory; the last component is never
-// followed. Names that a call only opens are resolved whole: a symbolic link below a root may lead to a file below
-// the same root. Messages have the paths that the caller gave.
+// Names that a call makes, replaces or removes, and those of raw files, are resolved up to their directory; the last
+// component is never followed. Other names that a call opens are resolved whole: a symbolic link below a root may
+// lead to a file below the same root. Messages have the paths that the caller gave.
 #pragma once
 
 #include <memory>

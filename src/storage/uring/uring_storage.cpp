@@ -69,7 +69,7 @@ UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring
       cpus_(options.cpus),
       ring_(std::move(ring)),
       capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
-      files_(options.direct),
+      files_(options.direct, options.roots),
       held_(options.depth),
       ended_(options.depth) {
   waiting_.reserve(size_t{2} * options.depth);

@@ -30,9 +30,10 @@ namespace tailrace::impl {
 class UringStorage final : public Storage {
  public:
   struct Options {
-    uint32_t depth = 64;    // most transfers in progress; at most kMaxDepth
-    bool direct = true;     // bypass the page cache if the file system allows it
-    std::vector<int> cpus;  // cpus of the kernel's workers; empty: any
+    uint32_t depth = 64;                  // most transfers in progress; at most kMaxDepth
+    bool direct = true;                   // bypass the page cache if the file system allows it
+    std::vector<int> cpus;                // cpus of the kernel's workers; empty: any
+    std::vector<std::string> roots = {};  // see OsFileSystem
   };
   static constexpr uint32_t kMaxDepth = 4096;
 

@@ -236,4 +236,4 @@ with h5py.File(sys.argv[1], "w") as file:
                           timeout=60, check=True)
     own, *right = done.stdout.split()
     assert int(own) < 100_000 and right == ["True", "True"]
-    assert done.stderr.startswith(f"tailrace: 1 writes of HDF5 data, {bytes_carried >> 20}.0 MiB, carried")
+    assert done.stderr.startswith(f"tailrace: 1 write of HDF5 data, {bytes_carried >> 20}.0 MiB, carried")

@@ -300,7 +300,7 @@ with h5py.File({file!r}, "w") as file:
     _, summary = summed_up(chunks.format(file=str(tmp_path / "a.h5"), more=""))
     assert re.fullmatch(filtered, summary)
     _, summary = summed_up(chunks.format(file=str(tmp_path / "b.h5"), more='file["y"] = numpy.zeros(1 << 17)'))
-    carried = r"tailrace: 1 writes of HDF5 data, 1\.0 MiB, carried .*\n"
+    carried = r"tailrace: 1 write of HDF5 data, 1\.0 MiB, carried .*\n"
     assert re.fullmatch(carried + filtered, summary)
 
 
@@ -309,7 +309,7 @@ def test_a_summary_says_what_was_carried(summed_up, tmp_path):
 import h5py, numpy
 h5py.File({str(tmp_path / 'a.h5')!r}, 'w')['x'] = numpy.zeros(1 << 17)
 """)
-    assert summary.startswith("tailrace: 1 writes of HDF5 data, 1.0 MiB, carried (place thread): ")
+    assert summary.startswith("tailrace: 1 write of HDF5 data, 1.0 MiB, carried (place thread): ")
     assert transfers_of(summary) > 0
 
 
