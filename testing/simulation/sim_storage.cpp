@@ -67,8 +67,10 @@ Result<Opened> SimStorage::open(const std::string& path, OpenMode mode, uint32_t
   }
   world_.story().tell("{}: {} '{}'", name_, operation, path);
   if (mode == OpenMode::directory) return Opened{put({path, mode, nullptr, 0})};
-  InodePointer inode = creates ? disk_.create(path) : disk_.find(path);
-  if (inode == nullptr && (mode == OpenMode::update || mode == OpenMode::own_or_new)) inode = disk_.create(path);
+  InodePointer inode = mode == OpenMode::fresh ? disk_.create(path) : disk_.find(path);
+  if (inode != nullptr && mode == OpenMode::create) disk_.resize(inode, 0);  // it stays the same file, as by O_TRUNC
+  if (inode == nullptr && (creates || mode == OpenMode::update || mode == OpenMode::own_or_new))
+    inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
   const FileIdentity identity = identity_of(inode);
   return Opened{put({path, mode, inode, 0}), options_.stripes, identity};
