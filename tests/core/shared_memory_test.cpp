@@ -59,7 +59,7 @@ TEST_F(SharedMemory, ForTwoClientsIsToldToTheSecond) {
   test::expect_exact(directory_.path() / test::file_of(0, 0), 0);
 }
 
-// The same as by a limit of the server's files (ServerLoss.AfterALedgerThatCouldNotBeWrittenIsTold).
+// A limit of the server's files does the same (ServerLoss.AfterALedgerThatCouldNotBeWrittenIsTold).
 TEST_F(SharedMemory, ThatIsFullWhenTheLedgerGrowsIsToldAfterTheServersDeath) {
   test::Config small = config("1 MiB");
   small.shape = "[1, 8]";

@@ -81,6 +81,9 @@ Status check_rights(const FileRights& rights, const FileRights& common) {
   if (rights.umask != common.umask) {
     return not_common("umask", fmt::format("{:04o}", rights.umask), fmt::format("{:04o}", common.umask));
   }
+  if (rights.group != common.group) {
+    return not_common("group", std::to_string(rights.group), std::to_string(common.group));
+  }
   if (rights.size_limit != common.size_limit) {
     return not_common("ulimit -f", std::to_string(rights.size_limit), std::to_string(common.size_limit));
   }
@@ -410,8 +413,12 @@ Status CoreServer::prepare(const Config& config, const FileRights& rights) {
     return status.ok() ? check_common(config, *common_) : status;
   }
   rights_ = rights;
-  rights_.take_over();
-  Status status = begin_run(config);
+  Status status = rights_.take_over();
+  if (!status.ok() && adopting_) {  // better files of another group than none
+    log_.warning("{}", status.fault().message);
+    status = {};
+  }
+  if (status.ok()) status = begin_run(config);
   if (!status.ok()) common_.reset();  // the next client may have more luck
   return status;
 }
