@@ -4,7 +4,7 @@
 # core`), how evenly processes write (`tailrace bench jitter`), what merging gains (`tailrace bench small`), how fast
 # a forwarder is, and how its schedulers do, with modelled (`tailrace bench forward`) and with simulated data servers;
 # MPI-IO by two MPIs and carried by tailrace (`tailrace bench mpiio`); what handing over, a variable, measuring and
-# merging cost.
+# merging cost, and what grows with clients and files.
 #
 #   bench/run.sh          the real sizes, one to two hours; results in out/bench, with a report to look at
 #   bench/run.sh --tiny   runs only seconds, to check that they still work; measures nothing
@@ -73,8 +73,10 @@ printf '\n-- measurement_cost\n'
 build/release/testing/measurement_cost "${tiny[@]}"
 printf '\n-- merge_cost\n'
 build/release/testing/merge_cost "${tiny[@]}"
+printf '\n-- growth_cost\n'
+build/release/testing/growth_cost "${tiny[@]}"
 printf '\n-- sieve_cost\n'
 build/release/testing/sieve_cost "${tiny[@]}" "$results"
 printf '\n-- forward_study\n'
 build/release/testing/forward_study/forward_study "${tiny[@]}"
-printf '\n16 benchmark programs ran\n'
+printf '\n17 benchmark programs ran\n'

@@ -18,6 +18,17 @@ Status not_published(const Status& why) {
   return Status(std::move(fault));
 }
 
+// Returns why a file with blocks of this node is not there any more: a run that has begun since could not complete
+// it.
+Status removed_by_others(const Status& why) {
+  if (why.fault().system_errno != ENOENT) return why;
+  Fault fault = why.fault();
+  fault.message +=
+      ": the blocks that an earlier server had written are gone with it, since nodes have opened their "
+      "next run, and the file lacked the data of others";
+  return Status(std::move(fault));
+}
+
 }  // namespace
 
 FileGroup::FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Options options)
@@ -132,8 +143,14 @@ Status FileGroup::taken_by_another(int64_t number, uint32_t index) const {
 // If an iteration has several files, nobody knows into which of them an earlier server has written. Only the file of
 // an iteration with one file must exist.
 Result<FileId> FileGroup::open_or_continue(const FileNames& names, int64_t number) {
-  if (names.joint) return engine_.open(names.temporary, OpenMode::own_or_new, names.device, names.final_path);
-  if (const auto resumed = resumed_.find(number); resumed != resumed_.end()) {
+  const auto resumed = resumed_.find(number);
+  if (names.joint) {
+    const bool must_be_there = resumed != resumed_.end() && resumed->second;
+    const OpenMode mode = must_be_there ? OpenMode::own : OpenMode::own_or_new;
+    Result<FileId> file = engine_.open(names.temporary, mode, names.device, names.final_path);
+    return must_be_there && !file.ok() ? removed_by_others(file.status()) : file;
+  }
+  if (resumed != resumed_.end()) {
     const bool must_be_there = resumed->second && format_.files(number).size() == 1;
     Result<FileId> there = engine_.open(names.temporary, OpenMode::own, names.device, names.final_path);
     if (there.ok() || must_be_there || there.status().fault().system_errno != ENOENT) return there;

@@ -10,8 +10,8 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr ptrdiff_t kUnpublishedKept = 4096;  // the latest iterations that are kept
-constexpr size_t kStruckOutAtMost = 1024;     // most struck-out records in the store, beyond the number of kept ones
+constexpr size_t kUnpublishedKept = 4096;  // the latest iterations that are kept
+constexpr size_t kStruckOutAtMost = 1024;  // most struck-out records in the store, beyond the number of kept ones
 
 using Kind = LedgerRecord::Kind;
 
@@ -52,7 +52,11 @@ Status Ledger::read() {
       strike_out(record.client, record.iteration);
     }
     if (record.kind == Kind::given_up) is_whole_ = failure_of(record);
-    if (record.kind != Kind::left) records_.push_back(record);
+    if (record.kind != Kind::left) records_.add(record);
+  }
+  for (const LedgerRecord& record : records_) {
+    uint64_t& last = last_of_earlier_[record.client];
+    if (record.kind == Kind::accepted) last = std::max(last, record.descriptor.sequence);
   }
   return {};
 }
@@ -64,17 +68,15 @@ Status Ledger::lost_with(const Status& why) {
 }
 
 void Ledger::clear() {
-  records_.clear();
+  records_ = {};
+  last_of_earlier_.clear();
   is_whole_ = {};
   write_anew();
 }
 
 uint64_t Ledger::last_sequence(int client) const {
-  uint64_t last = 0;
-  for (const LedgerRecord& record : records_) {
-    if (record.kind == Kind::accepted && record.client == client) last = std::max(last, record.descriptor.sequence);
-  }
-  return last;
+  const auto found = last_of_earlier_.find(client);
+  return found == last_of_earlier_.end() ? 0 : found->second;
 }
 
 void Ledger::accepted(int client, const Descriptor& descriptor) {
@@ -84,7 +86,7 @@ void Ledger::accepted(int client, const Descriptor& descriptor) {
   record.iteration = descriptor.iteration;
   record.descriptor = descriptor;
   append(record);
-  records_.push_back(record);
+  records_.add(record);
 }
 
 void Ledger::placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
@@ -102,7 +104,7 @@ void Ledger::placed(const Block& block, uint64_t index, const FilteredChunk& chu
                   .largest_relative_error = loss.largest_relative_error,
                   .overflowed = loss.overflowed};
   append(record);
-  records_.push_back(record);
+  records_.add(record);
 }
 
 Ledger::Placed Ledger::placed_by(const LedgerRecord& record) {
@@ -116,9 +118,8 @@ Ledger::Placed Ledger::placed_by(const LedgerRecord& record) {
 void Ledger::failed(int group, int64_t iteration, const Status& why) { note(Kind::failed, group, iteration, why); }
 
 void Ledger::unpublished(int group, int64_t iteration, const Status& why) {
-  const auto of_kind = [](const LedgerRecord& of) { return of.kind == Kind::unpublished; };
-  if (std::count_if(records_.begin(), records_.end(), of_kind) >= kUnpublishedKept) {
-    records_.erase(std::find_if(records_.begin(), records_.end(), of_kind));
+  if (records_.count(Kind::unpublished) >= kUnpublishedKept) {
+    records_.erase_first([](const LedgerRecord& of) { return of.kind == Kind::unpublished; });
   }
   strike_out(group, iteration);
   note(Kind::unpublished, group, iteration, why);
@@ -137,7 +138,7 @@ Status Ledger::failure_of(const LedgerRecord& record) {
 void Ledger::note(Kind kind, int group, int64_t iteration, const Status& why) {
   const LedgerRecord record = of_failure(kind, group, iteration, why);
   append(record);
-  records_.push_back(record);
+  records_.add(record);
 }
 
 void Ledger::left(int group, int64_t iteration) {
@@ -157,7 +158,7 @@ void Ledger::gone(int client, const RunTimes& run) {
   record.iteration = kNone;
   record.run = run;
   append(record);
-  records_.push_back(record);
+  records_.add(record);
 }
 
 void Ledger::absent(const RunTimes& run) {
@@ -167,15 +168,14 @@ void Ledger::absent(const RunTimes& run) {
   record.iteration = kNone;
   record.run = run;
   append(record);
-  std::erase_if(records_, [](const LedgerRecord& of) { return of.kind == Kind::absent; });
-  records_.push_back(record);
+  records_.erase_of(kNone, kNode, [](const LedgerRecord& of) { return of.kind == Kind::absent; });
+  records_.add(record);
 }
 
 void Ledger::begin_run() {
-  const auto waits_for_a_server = [](const LedgerRecord& of) { return of.kind == Kind::accepted; };
-  if (std::any_of(records_.begin(), records_.end(), waits_for_a_server)) return;
+  if (records_.count(Kind::accepted) > 0) return;  // it waits for a server
   const size_t forgotten =
-      std::erase_if(records_, [](const LedgerRecord& of) { return of.client == kNode || of.kind == Kind::gone; });
+      records_.erase_if([](const LedgerRecord& of) { return of.client == kNode || of.kind == Kind::gone; });
   if (forgotten > 0) write_anew();
 }
 
@@ -186,45 +186,45 @@ void Ledger::journaled(int group, uint64_t end) {
   record.iteration = kNone;
   record.journal_end = std::max(end, journal_end(group));  // lines may be written in any order
   append(record);
-  std::erase_if(records_,
-                [group](const LedgerRecord& of) { return of.kind == Kind::journaled && of.client == group; });
-  records_.push_back(record);
+  records_.erase_of(kNone, group, [](const LedgerRecord& of) { return of.kind == Kind::journaled; });
+  records_.add(record);
 }
 
 uint64_t Ledger::journal_end(int group) const {
   uint64_t end = 0;
-  for (const LedgerRecord& of : records_) {
-    if (of.kind == Kind::journaled && of.client == group) end = std::max(end, of.journal_end);
-  }
+  records_.visit_of(kNone, group, [&end](const LedgerRecord& of) {
+    if (of.kind == Kind::journaled) end = std::max(end, of.journal_end);
+  });
   return end;
 }
 
 void Ledger::strike_out(int group, int64_t iteration) {
-  std::erase_if(records_, [&](const LedgerRecord& of) {
-    if (of.iteration != iteration) return false;
+  const auto goes = [group](const LedgerRecord& of) {
     if (of.kind == Kind::unpublished) return false;
-    if (of.kind == Kind::placed) return group == kNode || of.client == group;
+    if (of.kind == Kind::placed) return true;
     if (of.kind != Kind::accepted) return of.client == group;
-    return !waits(of.descriptor.verb) && (group == kNode || of.client == group);
-  });
+    return !waits(of.descriptor.verb);
+  };
+  if (group == kNode) return records_.erase_of_all(iteration, goes);
+  records_.erase_of(iteration, group, goes);
 }
 
 void Ledger::settle(FunctionRef<bool(int client, const Descriptor& verb)> answered) {
-  std::erase_if(records_, [&](const LedgerRecord& of) {
+  records_.erase_if([&](const LedgerRecord& of) {
     if (of.kind != Kind::accepted) return false;
     return waits(of.descriptor.verb) && answered(of.client, of.descriptor);
   });
-  records_ = thin_settings(std::move(records_));
+  if (std::any_of(records_.begin(), records_.end(), is_setting)) records_.replace(thin_settings(records_.copy()));
   shorten();
 }
 
 void Ledger::forget(int client) {
-  std::erase_if(records_, [&](const LedgerRecord& of) { return of.client == client && of.kind != Kind::gone; });
+  records_.erase_if([&](const LedgerRecord& of) { return of.client == client && of.kind != Kind::gone; });
   write_anew();
 }
 
 void Ledger::keep_only(const std::set<int>& clients) {
-  const size_t forgotten = std::erase_if(records_, [&](const LedgerRecord& of) {
+  const size_t forgotten = records_.erase_if([&](const LedgerRecord& of) {
     return of.client != kNode && of.kind != Kind::gone && !clients.contains(of.client);
   });
   if (forgotten > 0) write_anew();
@@ -241,7 +241,7 @@ void Ledger::append(const LedgerRecord& record) {
 void Ledger::shorten() {
   const size_t most = std::max(2 * records_.size() + kStruckOutAtMost, 2 * shortened_from_);
   if (removed_ || (!given_up_ && written_ <= most)) return;
-  const Status status = store_->replace(records_);
+  const Status status = store_->replace(records_.copy());
   if (!status.ok()) {
     shortened_from_ = written_;
     return;
@@ -253,7 +253,7 @@ void Ledger::shorten() {
 // The store must not keep the old records.
 void Ledger::write_anew() {
   if (removed_) return;
-  if (const Status status = store_->replace(records_); !status.ok()) return give_up(status);
+  if (const Status status = store_->replace(records_.copy()); !status.ok()) return give_up(status);
   has_written_all();
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "filter/pipeline.hpp"
 #include "model/block.hpp"
 #include "model/wire/core_wire.hpp"
+#include "recovery/ledger_records.hpp"
 #include "recovery/ledger_store.hpp"
 
 namespace tailrace::impl {
@@ -78,8 +80,8 @@ class Ledger {
   void clear();
 
   // Returns the records that are not struck out, oldest first.
-  const std::vector<LedgerRecord>& records() const { return records_; }
-  // Returns the client's latest verb among the records; 0 if there is none.
+  const LedgerRecords& records() const { return records_; }
+  // Returns the latest verb of the client that an earlier server recorded and did not strike out; 0 if there is none.
   uint64_t last_sequence(int client) const;
 
   // Removes the store. Call it when there is nothing left to do.
@@ -100,9 +102,10 @@ class Ledger {
   Log* log_;
   bool removed_ = false;
   bool given_up_ = false;  // the store lacks records, and says so
-  std::vector<LedgerRecord> records_;
-  size_t written_ = 0;         // records in the store
-  size_t shortened_from_ = 0;  // records in the store when it could not be shortened; 0: it could
+  LedgerRecords records_;
+  std::map<int, uint64_t> last_of_earlier_;  // by client
+  size_t written_ = 0;                       // records in the store
+  size_t shortened_from_ = 0;                // records in the store when it could not be shortened; 0: it could
   Status is_whole_;
 };
 

@@ -1,14 +1,9 @@
 #include "recovery/thin_settings.hpp"
 
-#include <algorithm>
 #include <map>
 
 namespace tailrace::impl {
 namespace {
-
-bool is_setting(const LedgerRecord& record) {
-  return record.kind == LedgerRecord::Kind::accepted && record.descriptor.verb == Verb::parameter;
-}
 
 // Settings of a client that no block, read or attribute has used yet.
 struct Unseen {
@@ -38,8 +33,11 @@ void put_latest(Unseen& unseen, std::vector<LedgerRecord>& to) {
 
 }  // namespace
 
-std::vector<LedgerRecord> thin_settings(std::vector<LedgerRecord> records) {
-  if (std::none_of(records.begin(), records.end(), is_setting)) return records;
+bool is_setting(const LedgerRecord& record) {
+  return record.kind == LedgerRecord::Kind::accepted && record.descriptor.verb == Verb::parameter;
+}
+
+std::vector<LedgerRecord> thin_settings(const std::vector<LedgerRecord>& records) {
   std::vector<LedgerRecord> kept;
   std::map<int32_t, Unseen> clients;
   for (const LedgerRecord& record : records) {

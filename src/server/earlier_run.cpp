@@ -5,7 +5,7 @@
 
 namespace tailrace::impl {
 
-void EarlierRun::recall(const std::vector<LedgerRecord>& records) {
+void EarlierRun::recall(const LedgerRecords& records) {
   for (const LedgerRecord& record : records) {
     const bool is_gone = record.kind == LedgerRecord::Kind::gone;
     if (is_gone) came_.insert(record.client);

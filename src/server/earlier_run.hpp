@@ -4,10 +4,9 @@
 
 #include <optional>
 #include <set>
-#include <vector>
 
 #include "base/status.hpp"
-#include "model/wire/core_wire.hpp"
+#include "recovery/ledger_records.hpp"
 #include "server/run_watch.hpp"
 
 namespace tailrace::impl {
@@ -15,7 +14,7 @@ namespace tailrace::impl {
 class EarlierRun {
  public:
   // Takes up the ledger of a server that has left nothing else.
-  void recall(const std::vector<LedgerRecord>& records);
+  void recall(const LedgerRecords& records);
   void forget() { *this = {}; }
   bool is_known() const { return times_.has_value(); }
   // Returns true if the run has ended without the clients that had not come. Otherwise its server died while it

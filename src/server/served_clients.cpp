@@ -146,23 +146,31 @@ void ServedClients::share_descriptors() {
 // Fails if the memory of a client that takes part in the iteration has gone: zeros may have been written for its
 // bytes.
 Status ServedClients::lost_memory(const Files& files, int64_t iteration) const {
-  for (const auto& [client, member] : members_) {
-    if (member->files != &files || !member->involved.contains(iteration) || !member->to_client.is_lost()) continue;
-    return Status(TAILRACE_IO_ERROR, fmt::format("client {} has cut its shared memory short", client));
+  Status lost;
+  visit_members(files.group, [&](const Member& member) {
+    if (!lost.ok() || !member.involved.contains(iteration) || !member.to_client.is_lost()) return;
+    lost = Status(TAILRACE_IO_ERROR, fmt::format("client {} has cut its shared memory short", member.number));
+  });
+  return lost;
+}
+
+// Calls `visit` with each client whose files these are: not with all clients, if each has files of its own.
+void ServedClients::visit_members(int group, FunctionRef<void(Member& member)> visit) const {
+  const bool all = group == Ledger::kNode;
+  const auto end = all ? members_.end() : members_.upper_bound(group);
+  for (auto at = all ? members_.begin() : members_.lower_bound(group); at != end; ++at) {
+    if (at->second->files->group == group) visit(*at->second);
   }
-  return {};
 }
 
 // Notes that an iteration of a group has left: its members are no longer needed for it, and may begin another one.
 void ServedClients::forget_iteration(int group, int64_t iteration) {
-  const bool common = common_.erase(iteration) > 0;
-  for (auto& [client, member] : members_) {
-    if (member->files->group == group) {
-      member->involved.erase(iteration);
-      member->begun.erase(iteration);
-    }
-    if (common) member->to_client.left_for_all(iteration);
-  }
+  visit_members(group, [iteration](Member& member) {
+    member.involved.erase(iteration);
+    member.begun.erase(iteration);
+  });
+  if (common_.erase(iteration) == 0) return;
+  for (auto& [client, member] : members_) member->to_client.left_for_all(iteration);
 }
 
 // Notes that the client takes part in the iteration, unless that has left: then nothing waits for others any more,
@@ -197,9 +205,11 @@ RequestSink& ServedClients::adopt(int client, Config config, ClientEnds& to_clie
 
 void ServedClients::take_up_ledger() {
   note_earlier_clients();
-  if (node_files_) resume(*node_files_);
+  if (node_files_) resume(*node_files_, ledger_.records().copy());
+  std::map<int, std::vector<LedgerRecord>> records;  // by client
+  for (const LedgerRecord& record : ledger_.records()) records[record.client].push_back(record);
   for (auto& [client, member] : members_) {
-    if (member->own) resume(*member->own);
+    if (member->own) resume(*member->own, records[client]);
   }
   for (const LedgerRecord& record : ledger_.records()) {
     const bool again = record.kind == LedgerRecord::Kind::accepted || record.kind == LedgerRecord::Kind::placed;
@@ -232,21 +242,22 @@ bool ServedClients::is_published(const LedgerRecord& record) const {
   return !passing && members_.at(record.client)->files->published.contains(record.iteration);
 }
 
-void ServedClients::resume(Files& files) {
+// `records`: at least those of the files' clients.
+void ServedClients::resume(Files& files, const std::vector<LedgerRecord>& records) {
   struct Seen {
     std::set<int> ended;
     bool dropped = false;
     bool all_written = true;
     bool some_written = false;
   };
-  for (const LedgerRecord& record : ledger_.records()) {
+  for (const LedgerRecord& record : records) {
     if (record.kind != LedgerRecord::Kind::unpublished || record.client != files.group) continue;
     files.files->remember_unpublished(record.iteration, Ledger::failure_of(record));
   }
   std::map<int64_t, Seen> iterations;
   std::map<int64_t, Status> failures;
   std::set<int> gone;
-  for (const LedgerRecord& record : ledger_.records()) {
+  for (const LedgerRecord& record : records) {
     if (record.kind == LedgerRecord::Kind::gone && files.has(record.client)) gone.insert(record.client);
     if (record.kind == LedgerRecord::Kind::failed && record.client == files.group) {
       failures[record.iteration] = Ledger::failure_of(record);
@@ -297,9 +308,7 @@ void ServedClients::resume(Files& files) {
 
 // The server that published the iteration died before its clients knew that they may begin others.
 void ServedClients::give_room(const Files& files, int64_t iteration) {
-  for (const auto& [client, member] : members_) {
-    if (member->files == &files) member->server->give_room(iteration);
-  }
+  visit_members(files.group, [iteration](const Member& member) { member.server->give_room(iteration); });
 }
 
 void ServedClients::accept_again() {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "base/log.hpp"
 #include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
@@ -104,7 +105,7 @@ class ServedClients {
   size_t expected() const;
   std::vector<int> absent_numbers() const;
   void note_earlier_clients();
-  void resume(Files& files);
+  void resume(Files& files, const std::vector<LedgerRecord>& records);
   void give_room(const Files& files, int64_t iteration);
   void share_descriptors();
   void involve(Member& member, int64_t iteration);
@@ -115,6 +116,7 @@ class ServedClients {
   void drive_engine();
   void accept_again();
   void accept_again(const LedgerRecord& record);
+  void visit_members(int group, FunctionRef<void(Member& member)> visit) const;
   Status lost_memory(const Files& files, int64_t iteration) const;
   void forget_iteration(int group, int64_t iteration);
 

@@ -203,7 +203,8 @@ class Attack {
   }
 
   static void greet(Attacker& one) {
-    const LinkGreeting greeting{.version = 3, .terms = encode_terms(ForwardTerms::Role::client, "hostile")};
+    const LinkGreeting greeting{.version = kForwardVersion,
+                                .terms = encode_terms(ForwardTerms::Role::client, "hostile")};
     one.say_message(std::as_bytes(std::span(&greeting, 1)));
     const LinkHead beat{1, 0};
     one.say_message(std::as_bytes(std::span(&beat, 1)));

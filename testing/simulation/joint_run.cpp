@@ -13,6 +13,8 @@
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "publish/file_group.hpp"
+#include "runtime/output/earlier_files.hpp"
+#include "runtime/output/output_directories.hpp"
 #include "testing/hdf5_file.hpp"
 #include "testing/sample_config.hpp"
 #include "testing/simulation/sim_process.hpp"
@@ -34,16 +36,18 @@ struct Array {
   uint64_t columns = 0;
 };
 
-// One run: which node has which rows in which iteration.
+// Which node has which rows in which iteration of a run, and of the run after it.
 struct JointPlan {
   uint32_t nodes = 0;
-  int64_t iterations = 0;
+  int64_t iterations = 0;        // of both runs
+  int64_t iterations_first = 0;  // of these, the first run's; all: it is the only one
   std::vector<Array> arrays;
   std::vector<uint64_t> scales;                            // by iteration
   std::vector<std::vector<std::vector<RowBlock>>> blocks;  // by node and iteration
   Durability durability = Durability::written;
   XdmfIterations xdmf = XdmfIterations::none;
 
+  bool has_next_run() const { return iterations_first < iterations; }
   uint64_t rows_of(uint32_t array, int64_t iteration) const {
     return arrays[array].rows * scales[static_cast<size_t>(iteration)];
   }
@@ -60,6 +64,8 @@ JointPlan draw_plan(SplitDice dice, const RunOptions& options) {
   JointPlan plan;
   plan.nodes = options.without.company ? 1 + 1 : dice.between32(2, 4);
   plan.iterations = static_cast<int64_t>(std::min<uint64_t>(options.operations, dice.between(1, 4)));
+  plan.iterations_first = plan.iterations;
+  if (!options.without.restarts && dice.chance(60)) plan.iterations += static_cast<int64_t>(dice.between(1, 2));
   for (uint64_t i = dice.between(1, 3); i > 0; --i)
     plan.arrays.push_back({dice.between(1, 9), dice.between(1, 1500)});
   for (int64_t i = 0; i < plan.iterations; ++i) plan.scales.push_back(dice.chance(70) ? 1 : dice.between(1, 3));
@@ -80,7 +86,7 @@ JointPlan draw_plan(SplitDice dice, const RunOptions& options) {
   return plan;
 }
 
-Config config_of(const JointPlan& plan, uint32_t node) {
+Config config_of(const JointPlan& plan, uint32_t node, Existing existing) {
   std::vector<SampleVariable> variables;
   for (uint32_t array = 0; array < plan.arrays.size(); ++array) {
     variables.push_back({name_of_array(array), ElementType::uint8, {1, plan.arrays[array].columns}});
@@ -89,7 +95,7 @@ Config config_of(const JointPlan& plan, uint32_t node) {
   for (Variable& variable : config.variables) variable.dataset = variable.name;
   config.storage.file_per = FilePer::job;
   config.storage.durability = plan.durability;
-  config.storage.existing = Existing::refuse;
+  config.storage.existing = existing;
   config.place.nodes = static_cast<int>(plan.nodes);
   config.place.node = static_cast<int>(node);
   config.format.kind = FormatKind::plain;
@@ -109,17 +115,27 @@ FaultPlan faults_of(SplitDice dice, const JointPlan& plan, const Without& withou
   return faults;
 }
 
+// The opening of the next run: it begins when the first one has ended or died on all nodes. Its clients write when
+// all nodes have opened, as after a barrier of theirs.
+struct Opening {
+  uint32_t ended = 0;
+  uint32_t opened = 0;
+  uint32_t lost = 0;  // nodes that never open
+};
+
 // A node: what outlives its servers (clients' memory, and the ledger), and the server.
 class JointNode final : public CompletionSink, public GroupMember, public Witness {
  public:
-  JointNode(World& world, SimDisk& disk, Faults& faults, const JointPlan& plan, uint32_t number, uint64_t seed,
-            const RunOptions& options)
+  JointNode(World& world, SimDisk& disk, Faults& faults, const JointPlan& plan, Opening& opening, uint32_t number,
+            uint64_t seed, const RunOptions& options)
       : world_(world),
         disk_(disk),
         faults_(faults),
         plan_(plan),
+        opening_(opening),
         number_(number),
-        config_(config_of(plan, number)),
+        config_(config_of(plan, number, Existing::refuse)),
+        config_next_(config_of(plan, number, Existing::resume)),
         seed_(seed),
         dice_(seed, "joint node", number),
         name_(fmt::format("node {}", number)) {
@@ -130,6 +146,11 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
       for (const RowBlock& block : blocks)
         memory_[{iteration, block.array, block.first}] = bytes_of(iteration, block);
     }
+    while (verbs_of_first_ < verbs_.size() && verbs_[verbs_of_first_].iteration < plan.iterations_first) {
+      ++verbs_of_first_;
+    }
+    // All its processes die, and leave what they had in shared memory to the next run.
+    if (plan.has_next_run() && dice_.chance(60)) dies_at_ = dice_.below(10 + 15 * verbs_of_first_);
     if (options.without.server_deaths) return;
     for (uint64_t deaths = dice_.chance(50) ? dice_.between(1, 2) : 0; deaths > 0; --deaths) {
       deaths_.insert(dice_.below(20 + 15 * verbs_.size()));
@@ -139,26 +160,26 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
 
   // The body of its fiber.
   void run() {
-    start();
-    while (left_.size() < static_cast<size_t>(plan_.iterations)) {
-      if (deaths_.contains(steps_++)) {
-        die();
-        if (dies_for_good_) return;
-        start();
-        take_up();
-      }
-      if (accepted_ < verbs_.size() && has_room() && dice_.chance(40)) {
-        accept(accepted_++);
-      } else {
-        sleep();
-      }
+    start(config_);
+    const bool lives = serve(plan_.iterations_first, verbs_of_first_);
+    if (!lives && !plan_.has_next_run()) return;
+    ++opening_.ended;
+    if (plan_.has_next_run()) {
+      if (!lives && dies_for_good_) return lose();
+      wait_until([this] { return opening_.ended == plan_.nodes; });
+      world_.sleep(this, Nanoseconds(dice_.below(400'000)));
+      if (!lives) drain();
+      if (!open_next_run()) return lose();
+      if (wait_for_all() && !serve(plan_.iterations, verbs_.size())) return;
+      end();
     }
-    while (!server_->group.idle() || !server_->engine.idle()) sleep();
-    server_.reset();
     closed_ = true;
   }
 
   bool closed() const { return closed_; }
+  // Returns true if the node's data for the iteration are confirmed: its client has ended it, and can end itself.
+  bool has_confirmed(int64_t iteration) const { return confirmed_.contains(iteration); }
+  bool is_lost() const { return is_lost_; }
   // Returns true if a client heard of a failure in the iteration.
   bool heard_of_failure(int64_t iteration) const {
     return failures_.contains(iteration) || (ends_.contains(iteration) && !ends_.at(iteration).ok()) || told_;
@@ -207,19 +228,20 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
     bool written = false;         // the block's request has ended
   };
   struct Server {
-    Server(JointNode& node, uint32_t number)
+    Server(JointNode& node, const Config& config, uint32_t number)
         : log(node.world_.story()),
           storage(node.world_, node.disk_, node.faults_, doorbell, SplitDice(node.seed_, node.name_, number),
                   {.depth = SplitDice(node.seed_, node.name_ + " depth").between32(1, 8)}, node.name_),
           engine(storage, fifo, node.world_.clock(), {}),
-          format(node.config_, storage, {0, "machine", [] { return std::string("now"); }}),
-          group(node.config_, engine, format, log, {.clients = 1, .journal = "d0/sim.dropped", .witness = &node}) {
+          format(config, storage, {0, "machine", [] { return std::string("now"); }}),
+          group(config, engine, format, log, {.clients = 1, .journal = "d0/sim.dropped", .witness = &node}) {
       // Two nodes may complete a file at once: they write the same metadata.
       storage.ignore([&node](const void* memory) { return !node.has(memory); });
     }
     StoryLog log;
     Doorbell doorbell;
     SimStorage storage;
+    std::vector<std::unique_ptr<NameLock>> locks;
     Fifo fifo;
     Engine engine;
     Hdf5Format format;
@@ -245,9 +267,113 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
 
   bool has_room() const { return server_->engine.room() >= 2 * FileGroup::kRequestsAtOnce; }
 
-  void start() {
-    server_ = std::make_unique<Server>(*this, servers_++);
+  // Starts a server, which takes the names of its files, as CoreServer does.
+  void start(const Config& config) {
+    present_ = &config;
+    server_ = std::make_unique<Server>(*this, config, servers_++);
     server_->group.join(*this);
+    auto locks =
+        take_output_directories(config, server_->storage, fmt::format("n{}", number_), client(), server_->log);
+    if (!locks.ok()) world_.story().fail("locks", name_ + ": " + locks.status().fault().message);
+    server_->locks = std::move(locks).value();
+  }
+
+  // Serves until all iterations before `end` have left; `verbs`: how many verbs are sent. Servers die, and others go
+  // on. Returns false if all processes of the node have died.
+  bool serve(int64_t end, size_t verbs) {
+    while (left_.size() < static_cast<size_t>(end - first_)) {
+      const uint64_t step = steps_++;
+      if (first_ == 0 && step == dies_at_) {
+        die();
+        return false;
+      }
+      if (deaths_.contains(step)) {
+        die();
+        if (first_ == 0 && dies_for_good_) return false;
+        start(*present_);
+        take_up();
+      }
+      if (accepted_ < verbs && has_room() && dice_.chance(40)) {
+        if (!verbs_[accepted_].block) confirmed_.insert(verbs_[accepted_].iteration);
+        accept(accepted_++);
+      } else {
+        sleep();
+      }
+    }
+    this->end();
+    return true;
+  }
+
+  void end() {
+    if (!server_) return;
+    while (!server_->group.idle() || !server_->engine.idle()) sleep();
+    server_.reset();
+  }
+
+  // Writes what a run whose processes have died has left in shared memory, as the next server does before its clients
+  // come. Servers die meanwhile, too.
+  void drain() {
+    for (bool drained = false; !drained;) {
+      start(config_);
+      take_up();
+      server_->group.leave(*this);
+      server_->group.abandon();
+      bool dead = false;
+      while (!dead && (!server_->group.idle() || !server_->engine.idle())) {
+        dead = deaths_.contains(steps_++);
+        if (!dead) sleep();
+      }
+      drained = !dead;
+      if (dead) die();
+    }
+    server_.reset();
+  }
+
+  // Makes way for the next run. Returns false if that has failed, which its clients hear.
+  bool open_next_run() {
+    left_.clear();
+    accepted_ = begin_ = verbs_of_first_;
+    first_ = plan_.iterations_first;
+    for (bool again = dice_.chance(15);; again = false) {
+      start(config_next_);
+      const auto complete = [this](const std::string& file, const FileEnding& ending) {
+        return complete_joint(file, ending);
+      };
+      const Status way = make_way(config_next_, server_->storage, client(), server_->log, complete);
+      if (!way.ok()) tell(way);
+      if (!again || !way.ok()) return way.ok();
+      die();
+    }
+  }
+
+  Status complete_joint(const std::string& path, const FileEnding& ending) {
+    const InodePointer file = disk_.find(path);
+    if (file == nullptr) return Status::of_errno("open", path, ENOENT);
+    const auto write = [&](const MetadataPiece& piece) {
+      world_.choose();
+      disk_.write(file, piece.offset, piece.bytes.all());
+    };
+    for (const MetadataPiece& piece : ending.body) write(piece);
+    disk_.end_sync(disk_.begin_sync(file, path));
+    write(ending.head);
+    return {};
+  }
+
+  // Returns false if some node never opens: then nobody writes.
+  bool wait_for_all() {
+    ++opening_.opened;
+    wait_until([this] { return opening_.opened + opening_.lost == plan_.nodes; });
+    return opening_.lost == 0;
+  }
+
+  void wait_until(FunctionRef<bool()> ready) {
+    while (!ready()) world_.sleep(this, Nanoseconds(10'000));
+  }
+
+  void lose() {
+    is_lost_ = true;
+    ++opening_.lost;
+    if (server_) die();
   }
 
   void die() {
@@ -305,7 +431,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
   void take_up() {
     std::vector<int64_t> held;
     std::set<int64_t> published;
-    for (int64_t iteration = 0; iteration < plan_.iterations; ++iteration) {
+    for (int64_t iteration = first_; iteration < plan_.iterations; ++iteration) {
       if (left_.contains(iteration)) {
         published.insert(iteration);
         continue;
@@ -314,7 +440,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
       bool some = false;
       bool all = true;
       bool any = false;
-      for (size_t index = 0; index < accepted_; ++index) {
+      for (size_t index = begin_; index < accepted_; ++index) {
         if (verbs_[index].iteration != iteration) continue;
         any = true;
         if (!verbs_[index].block) ended = true;
@@ -331,8 +457,10 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
       server_->group.resume(iteration, some && !failures_.contains(iteration));
       if (server_->group.hold(iteration).ok()) held.push_back(iteration);
     }
-    for (const auto& [iteration, why] : failures_) server_->group.fail(iteration, why);
-    for (size_t index = 0; index < accepted_; ++index) {
+    for (const auto& [iteration, why] : failures_) {
+      if (iteration >= first_) server_->group.fail(iteration, why);
+    }
+    for (size_t index = begin_; index < accepted_; ++index) {
       if (published.contains(verbs_[index].iteration)) continue;
       while (!has_room()) sleep();
       accept(index);
@@ -366,19 +494,29 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
   SimDisk& disk_;
   Faults& faults_;
   const JointPlan& plan_;
+  Opening& opening_;
   const uint32_t number_;
   const Config config_;
+  const Config config_next_;         // the next run's
+  const Config* present_ = nullptr;  // the server's
   const uint64_t seed_;
   SplitDice dice_;
   const std::string name_;
   std::vector<Verb> verbs_;
+  size_t verbs_of_first_ = 0;  // run
+  // The present run has:
+  size_t begin_ = 0;   // its first verb …
+  int64_t first_ = 0;  // … and iteration
   size_t accepted_ = 0;
   std::map<std::tuple<int64_t, uint32_t, uint64_t>, std::vector<std::byte>> memory_;  // by iteration, array, row
   std::set<int64_t> left_;
   std::map<int64_t, Status> ends_;
   std::map<int64_t, Status> failures_;
-  std::set<uint64_t> deaths_;  // steps
+  std::set<uint64_t> deaths_;        // steps
+  std::optional<uint64_t> dies_at_;  // step of the first run
   bool dies_for_good_ = false;
+  bool is_lost_ = false;
+  std::set<int64_t> confirmed_;
   uint64_t steps_ = 0;
   uint64_t sleeps_ = 0;
   uint32_t servers_ = 0;
@@ -399,7 +537,7 @@ class JointRun {
         faults_{faults_of(SplitDice(seed, "joint faults"), plan_, options.without), {}, {}} {
     faults_.seen.resize(faults_.plan.hard.size());
     for (uint32_t node = 0; node < plan_.nodes; ++node) {
-      nodes_.push_back(std::make_unique<JointNode>(world_, disk_, faults_, plan_, node, seed, options));
+      nodes_.push_back(std::make_unique<JointNode>(world_, disk_, faults_, plan_, opening_, node, seed, options));
       world_.spawn(fmt::format("node {}", node), 1, [this, node] { nodes_[node]->run(); });
     }
   }
@@ -414,21 +552,36 @@ class JointRun {
       if (there) expected.insert(final_path(iteration));
     }
     if (!all_closed || !faults_.causes.empty()) return;
-    for (const std::string& name : disk_.names()) {
+    const std::vector<std::string> names = disk_.names();
+    const bool is_unfinished =
+        std::any_of(names.begin(), names.end(), [this](const std::string& name) { return may_be_left(name); });
+    for (const std::string& name : names) {
+      if (is_unfinished && name.ends_with(".lock")) continue;  // it has the names of unfinished files
       if (name.ends_with(".xmf") && plan_.xdmf != XdmfIterations::none) continue;
-      if (expected.contains(name) || is_of_empty_iteration(name)) continue;
+      if (expected.contains(name) || may_be_left(name)) continue;
       story_.fail("left over", fmt::format("'{}' is there", name));
     }
   }
 
  private:
-  // The file of an iteration without any block is removed, as if it had never been. A server that died meanwhile, and
-  // does not know, may leave one once more: the next run, or recovery, removes it.
-  bool is_of_empty_iteration(const std::string& name) const {
+  // The file of an iteration without any block is removed, as if it had never been. So is one that a run has left
+  // incomplete when the next one opens. A server that died meanwhile, and does not know, may leave one once more, if
+  // its node has no block in it: the next run, or recovery, removes it.
+  bool may_be_left(const std::string& name) const {
+    const bool has_bytes = !disk_.find(name)->bytes.empty();
     for (int64_t iteration = 0; iteration < plan_.iterations; ++iteration) {
-      bool empty = true;
-      for (const auto& blocks : plan_.blocks) empty = empty && blocks[static_cast<size_t>(iteration)].empty();
-      if (empty && name.starts_with(final_path(iteration) + ".part")) return true;
+      const std::string unfinished = final_path(iteration) + ".part";
+      bool confirmed = true;
+      bool some = false;        // a node has blocks
+      bool has_blocks = false;  // … whose file this is
+      for (uint32_t node = 0; node < plan_.nodes; ++node) {
+        const bool any = !plan_.blocks[node][static_cast<size_t>(iteration)].empty();
+        some = some || any;
+        has_blocks = has_blocks || (any && name.starts_with(fmt::format("{}.n{}", unfinished, node)));
+        confirmed = confirmed && nodes_[node]->has_confirmed(iteration);
+      }
+      if (!name.starts_with(unfinished)) continue;
+      return !some || (!confirmed && !(has_bytes && (has_blocks || name == unfinished)));
     }
     return false;
   }
@@ -437,23 +590,39 @@ class JointRun {
   bool check(int64_t iteration, bool all_closed) const {
     std::map<uint32_t, std::vector<RowBlock>> arrays;
     bool failed = false;
+    bool confirmed = true;
     for (uint32_t node = 0; node < plan_.nodes; ++node) {
       for (const RowBlock& block : plan_.blocks[node][static_cast<size_t>(iteration)]) {
         arrays[block.array].push_back(block);
       }
       failed = failed || nodes_[node]->heard_of_failure(iteration);
+      confirmed = confirmed && nodes_[node]->has_confirmed(iteration);
     }
     const InodePointer file = disk_.find(final_path(iteration));
     story_.mix(file != nullptr ? 1 : 0);
     if (file == nullptr) {
-      const bool excused = arrays.empty() || failed || !all_closed;
+      const bool excused = arrays.empty() || failed || !confirmed || !all_closed;
+      if (confirmed && !failed && !arrays.empty()) check_parts(iteration);
       if (!excused) story_.fail("lost", fmt::format("'{}' is not there, and nobody was told", final_path(iteration)));
       return false;
     }
+    if (!confirmed) story_.fail("published", fmt::format("'{}' has no end of all", final_path(iteration)));
     const std::unique_ptr<Hdf5File> opened = Hdf5File::open(file->bytes);
     if (opened == nullptr) story_.fail("published", fmt::format("'{}' is no HDF5 file", final_path(iteration)));
     for (auto& [array, blocks] : arrays) check(iteration, array, blocks, *opened);
     return true;
+  }
+
+  // Checks that nothing is lost of a file that waits for nodes which are lost: those of the others have their parts.
+  void check_parts(int64_t iteration) const {
+    const bool lost = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->is_lost(); });
+    if (!lost) return;
+    for (uint32_t node = 0; node < plan_.nodes; ++node) {
+      if (nodes_[node]->is_lost()) continue;
+      const InodePointer part = disk_.find(fmt::format("{}.part.n{}", final_path(iteration), node));
+      if (part != nullptr && !part->bytes.empty()) continue;
+      story_.fail("lost", fmt::format("the part of node {} in '{}' is not there", node, final_path(iteration)));
+    }
   }
 
   void check(int64_t iteration, uint32_t array, std::vector<RowBlock>& blocks, const Hdf5File& file) const {
@@ -480,6 +649,7 @@ class JointRun {
   World world_;
   SimDisk disk_;
   Faults faults_;
+  Opening opening_;
   std::vector<std::unique_ptr<JointNode>> nodes_;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +59,8 @@ class SimDisk {
   SyncPoint begin_sync(const InodePointer& inode, const std::string& directory);
   void end_sync(const SyncPoint& point);
   uint64_t used() const;  // bytes of all files that have a name
+  // Locks held by living processes, by path.
+  std::set<std::string>& locked() { return locked_; }
 
   // ---- from outside ---- Cuts the power: what the system held is lost, except what the seed says had reached the
   // device.
@@ -91,6 +94,7 @@ class SimDisk {
   std::map<std::string, InodePointer> names_;
   std::map<std::string, InodePointer> durable_names_;
   std::vector<NameChange> changes_;
+  std::set<std::string> locked_;
 };
 
 // Returns "d0" for "d0/file".

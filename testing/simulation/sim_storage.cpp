@@ -67,8 +67,10 @@ Result<Opened> SimStorage::open(const std::string& path, OpenMode mode, uint32_t
   }
   world_.story().tell("{}: {} '{}'", name_, operation, path);
   if (mode == OpenMode::directory) return Opened{put({path, mode, nullptr, 0})};
-  InodePointer inode = creates ? disk_.create(path) : disk_.find(path);
-  if (inode == nullptr && (mode == OpenMode::update || mode == OpenMode::own_or_new)) inode = disk_.create(path);
+  InodePointer inode = mode == OpenMode::fresh ? disk_.create(path) : disk_.find(path);
+  if (inode != nullptr && mode == OpenMode::create) disk_.resize(inode, 0);  // it stays the same file, as by O_TRUNC
+  if (inode == nullptr && (creates || mode == OpenMode::update || mode == OpenMode::own_or_new))
+    inode = disk_.create(path);
   if (inode == nullptr) return Status::of_errno(operation, path, ENOENT);
   const FileIdentity identity = identity_of(inode);
   return Opened{put({path, mode, inode, 0}), options_.stripes, identity};
@@ -163,8 +165,37 @@ Result<std::vector<std::string>> SimStorage::list(const std::string& directory) 
   return names;
 }
 
-Result<std::unique_ptr<NameLock>> SimStorage::lock(const std::string& path, const std::string&) {
-  return Status(TAILRACE_UNSUPPORTED, fmt::format("'{}': the simulator locks no names", path));
+// The file of a process that has died stays, and is not locked any more.
+class SimStorage::Lock final : public NameLock {
+ public:
+  Lock(SimStorage& storage, std::string path) : storage_(storage), path_(std::move(path)) {}
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() override {
+    if (storage_.cut_) return;
+    if (!leaves_file_) storage_.disk_.remove(path_);
+    storage_.disk_.locked().erase(path_);
+    std::erase(storage_.locked_, path_);
+  }
+  bool held() const override { return true; }
+  void leave_file() override { leaves_file_ = true; }
+
+ private:
+  SimStorage& storage_;
+  const std::string path_;
+  bool leaves_file_ = false;
+};
+
+Result<std::unique_ptr<NameLock>> SimStorage::lock(const std::string& path, const std::string& holder) {
+  world_.choose();
+  if (cut_) return std::unique_ptr<NameLock>(new Lock(*this, path));
+  if (is_locked(path)) return Status(TAILRACE_CLIENT_IN_USE, fmt::format("'{}' is locked", path));
+  world_.story().tell("{}: lock '{}'", name_, path);
+  const auto text = std::as_bytes(std::span(holder));
+  disk_.put(path, {text.begin(), text.end()});
+  disk_.locked().insert(path);
+  locked_.push_back(path);
+  return std::unique_ptr<NameLock>(new Lock(*this, path));
 }
 
 Status SimStorage::rename(FileHandle handle, const std::string& to, bool replace) {
@@ -433,6 +464,7 @@ size_t SimStorage::reap(std::span<Completion> done) {
 
 void SimStorage::cut() {
   if (std::exchange(cut_, true)) return;
+  for (const std::string& path : locked_) disk_.locked().erase(path);
   for (Slot& slot : slots_) {
     if (!slot.used) continue;
     const File& file = files_.at(slot.transfer.file);

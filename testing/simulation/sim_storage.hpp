@@ -62,7 +62,7 @@ class SimStorage final : public Storage, public FileSystem {
   Status remove(const std::string& path) override;
   Status check_below(const std::string&, const std::string&) const override { return {}; }
   Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
-  bool is_locked(const std::string&) const override { return false; }
+  bool is_locked(const std::string& path) const override { return disk_.locked().contains(path); }
   void use_memory(std::span<std::byte>) override {}
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
@@ -102,6 +102,8 @@ class SimStorage final : public Storage, public FileSystem {
     SyncPoint sync;
   };
 
+  class Lock;
+
   void check_transfer(const Transfer& transfer, const Extent& extent);
   void check_order(const Transfer& transfer, const File& file, const std::vector<Extent>& wanted);
   std::vector<Extent> wanted_of(const Transfer& transfer) const;
@@ -133,6 +135,7 @@ class SimStorage final : public Storage, public FileSystem {
   uint64_t submitted_ = 0;
   uint64_t descriptors_ = 0;  // open ones
   bool cut_ = false;
+  std::vector<std::string> locked_;  // paths of all locks that it has taken
   std::function<bool(const void*)> ignored_ = [](const void*) { return false; };
 };
 

@@ -97,6 +97,31 @@ TEST(Causes, StandInReportAndLog) {
   }
 }
 
+// A log has 32 lines of what was never told, and says how much more there is.
+TEST(Causes, OneMoreThanTheLogListsIsCounted) {
+  for (const int64_t count : {int64_t{32}, int64_t{33}}) {
+    const Directory directory;
+    const test::fs::path log = directory.path() / "log";
+    Config config;
+    config.shape = "[8]";
+    config.log = "{level: error, file: '" + log.string() + "'}";
+    OpenRun run(config, directory);
+    ASSERT_TRUE(run.opened()) << run.error().message;
+    for (int64_t iteration = 0; iteration < count; ++iteration) {
+      const std::vector<double> values = test::block(iteration, 0, 8);
+      ASSERT_EQ(tailrace_write(run, "a", iteration, values.data()), TAILRACE_OK) << run.error().message;
+    }
+    ASSERT_EQ(run.close(), TAILRACE_EARLIER_FAILURE);
+    std::ifstream file(log);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    ASSERT_FALSE(lines.empty());
+    const bool counted = lines.back().find("and more, 33 failures in all") != std::string::npos;
+    EXPECT_EQ(counted, count > 32) << lines.back();
+    EXPECT_EQ(lines.size(), static_cast<size_t>(count)) << lines.back();
+  }
+}
+
 // ---- what the system refuses ---------------------------------------------------------------------------------
 
 // Returns what `body` printed in a child in which `prepare` was called, or how the child ended.

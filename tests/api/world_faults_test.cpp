@@ -318,6 +318,34 @@ TEST(Descriptors, OpeningWithoutThemIsAnError) {
   EXPECT_TRUE(opened);
 }
 
+// It ended the program, too. Each child may have a little more memory than the one before.
+TEST(Memory, OpeningWithoutItIsAnError) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own";
+  if (test::in_place_core()) GTEST_SKIP() << "the limit is not the server's";
+  const Directory directory;
+  bool opened = false;
+  bool refused = false;
+  for (uint64_t more = 0; more < 1024 && !opened; more += 1 + more / 8) {
+    const pid_t child = fork();
+    if (child == 0) {
+      uint64_t pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      const rlim_t most = pages * 4096 + (more << 20);
+      const rlimit limit{most, most};
+      if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(100);
+      OpenRun run(Config(), directory);
+      if (run.opened()) _exit(run.close() == TAILRACE_OK ? 0 : 101);
+      _exit(run.error().message.empty() ? 102 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) <= 1) << "with " << more << " MiB more: " << status;
+    opened = WEXITSTATUS(status) == 0;
+    refused = refused || !opened;
+  }
+  EXPECT_TRUE(opened && refused);
+}
+
 TEST(OutputPath, ReadOnlyDirectoryIsRefused) {
   const Directory directory;
   const auto disk = test::PrivateMount::read_only(directory.path());

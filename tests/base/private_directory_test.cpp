@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/os/file_mutex.hpp"
+#include "base/os/lock_file.hpp"
 #include "testing/scratch.hpp"
 
 namespace tailrace::impl {
@@ -242,6 +243,35 @@ TEST_F(FileMutexTest, ADeadHolderPassesItOn) {
     std::thread killer([child] { kill(child, SIGKILL); });
     EXPECT_TRUE(mutex.value().lock(kLong).ok());
     killer.join();
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    close(taken[0]);
+    close(taken[1]);
+  }
+}
+
+// A process loses its mutexes before its files are closed. Whoever follows it found its locks still held.
+TEST_F(FileMutexTest, WhatADeadHolderHadLockedIsFree) {
+  constexpr int kFiles = 2000;  // they take some time to close
+  for (int i = 0; i < 5; ++i) {
+    int taken[2];
+    ASSERT_EQ(pipe(taken), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int file = 0; file < kFiles && dup(taken[0]) >= 0; ++file) {
+      }
+      Result<FileMutex> own = FileMutex::open(directory, "lock");
+      const Result<FileMutex::Held> held = own.value().lock(kLong);
+      const Result<LockFile> files = LockFile::acquire(scratch / "files");
+      if (!held.ok() || !files.ok() || write(taken[1], "x", 1) != 1) _exit(1);
+      pause();
+    }
+    char byte = 0;
+    ASSERT_EQ(read(taken[0], &byte, 1), 1);
+    Result<FileMutex> mutex = FileMutex::open(directory, "lock");
+    kill(child, SIGKILL);
+    EXPECT_TRUE(mutex.value().lock(kLong).ok());
+    const Status locked = LockFile::acquire(scratch / "files").status();
+    EXPECT_TRUE(locked.ok()) << locked.fault().message;
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
     close(taken[0]);
     close(taken[1]);

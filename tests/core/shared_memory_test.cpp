@@ -59,6 +59,40 @@ TEST_F(SharedMemory, ForTwoClientsIsToldToTheSecond) {
   test::expect_exact(directory_.path() / test::file_of(0, 0), 0);
 }
 
+// A limit of the server's files does the same (ServerLoss.AfterALedgerThatCouldNotBeWrittenIsTold).
+TEST_F(SharedMemory, ThatIsFullWhenTheLedgerGrowsIsToldAfterTheServersDeath) {
+  test::Config small = config("1 MiB");
+  small.shape = "[1, 8]";
+  OpenRun run(small, directory_, 0);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  ASSERT_EQ(test::write_iteration(run, 0), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
+  const test::fs::path filler = node_.root() / "filler";
+  {
+    const std::vector<char> page(4096, 'x');
+    const int file = open(filler.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (write(file, page.data(), page.size()) > 0) {
+    }
+    EXPECT_EQ(errno, ENOSPC);
+    close(file);
+  }
+  const double values[8] = {};
+  for (int call = 0; call < 600; ++call) ASSERT_EQ(tailrace_signal(run, "storm", 1), TAILRACE_OK);
+  ASSERT_EQ(tailrace_write(run, "a", 1, values), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
+  ASSERT_EQ(node_.kill_servers(SIGKILL), 1);
+  node_.wait_end_of_servers();
+  EXPECT_EQ(tailrace_end_iteration(run, 1), TAILRACE_OK);
+  EXPECT_EQ(tailrace_flush(run), TAILRACE_SERVER_LOST);
+  EXPECT_TRUE(run.error().says("could not record")) << run.error().message;
+  EXPECT_NE(run.close(), TAILRACE_OK);
+  node_.wait_end_of_servers();
+  EXPECT_TRUE(test::fs::exists(directory_.path() / test::file_of(0, 0)));
+  EXPECT_FALSE(test::fs::exists(directory_.path() / test::file_of(0, 1)));
+  test::fs::remove(filler);
+  EXPECT_EQ(node_.leavings(), std::vector<std::string>());
+}
+
 // Without a mount: it may use more of the machine's shared memory.
 TEST(SharedMemoryOfALargeBudget, IsTakenAsItIsUsed) {
   constexpr uint64_t kAhead = uint64_t{64} << 20;  // the least that the server takes ahead

@@ -2,6 +2,7 @@
 // rest. rest.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,6 +13,7 @@
 #include "runtime/parts/provenance.hpp"
 #include "runtime/recover.hpp"
 #include "testing/blocks.hpp"
+#include "testing/forwarding_file_system.hpp"
 #include "testing/session_rig.hpp"
 #include "two_nodes.hpp"
 
@@ -124,6 +126,41 @@ TEST_F(JointLeftovers, TheNextRunWaitsForTheDataOfEachNode) {
   ASSERT_OK(open(1));
   expect_whole(directory_ / "sim_It5.h5");
   EXPECT_FALSE(is_there("sim_It5.h5.part") || is_there("sim_It5.h5.part.n0") || is_there("sim_It5.h5.part.n1"));
+}
+
+// Found by the simulator (joint, seed 1): the parts were read before this moment, and the file was removed.
+TEST_F(JointLeftovers, APartThatComesBetweenTwoLooksCounts) {
+  write(0);
+  const auto publishes_meanwhile = [this](const std::string&) {
+    write(1);
+    return std::optional<NodeOfFiles>();
+  };
+  const Leftover left = treat_part(os_files(), unfinished(), directory_.path(), true, publishes_meanwhile);
+  EXPECT_EQ(left.kind, TAILRACE_COMPLETE);
+  ASSERT_OK(left.status);
+  expect_whole(directory_ / "sim_It5.h5");
+}
+
+// A file system on which the part of node 1 cannot be opened.
+class WithoutDescriptors final : public ForwardingFileSystem {
+ public:
+  using ForwardingFileSystem::ForwardingFileSystem;
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {
+    if (path.ends_with(".n1")) return Status::of_errno("open", path, EMFILE);
+    return ForwardingFileSystem::open(path, mode, device);
+  }
+};
+
+// Found by the simulator (joint, seed 2684): it counted as missing, and the file was removed.
+TEST_F(JointLeftovers, APartThatCannotBeReadIsNotMissing) {
+  write(0);
+  write(1);
+  WithoutDescriptors files(os_files());
+  const auto nobody = [](const std::string&) { return std::optional<NodeOfFiles>(); };
+  const Leftover left = treat_part(files, unfinished(), directory_.path(), true, nobody);
+  EXPECT_FALSE(left.done);
+  EXPECT_EQ(left.status.fault().system_errno, EMFILE);
+  EXPECT_EQ(names(), (std::vector<std::string>{"sim_It5.h5.part", "sim_It5.h5.part.n0", "sim_It5.h5.part.n1"}));
 }
 
 // The last of the nodes without a part that opens removes it.

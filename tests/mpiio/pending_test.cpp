@@ -125,7 +125,7 @@ TEST_F(NodeTables, ShowWhatOthersHaveOnTheirWay) {
   const BytePattern over{149, 1, 0, 1};
   EXPECT_FALSE(other.find(0, kFile, {&beside, 1}));
   ASSERT_TRUE(other.find(0, kFile, {&over, 1}));
-  EXPECT_FALSE(other.find(*other.find(0, kFile, {&over, 1}) + 1, kFile, {&over, 1}));
+  EXPECT_FALSE(other.find(other.find(0, kFile, {&over, 1})->slot + 1, kFile, {&over, 1}));
   EXPECT_FALSE(other.find(0, {1, 3}, {&over, 1})) << "another file";
   EXPECT_FALSE(one.find(0, kFile, {&over, 1})) << "its own";
   show_nothing(one);
@@ -147,13 +147,44 @@ TEST_F(NodeTables, AQuestionIsAnsweredByItsProcess) {
   });
   for (int i = 0; i < kQuestions; ++i) {
     show(one, {0, 10, 0, 1});
-    const auto slot = other.find(0, kFile, {&kAll, 1});
-    ASSERT_TRUE(slot);
-    other.ask(*slot);
+    const auto process = other.find(0, kFile, {&kAll, 1});
+    ASSERT_TRUE(process);
+    other.ask(*process);
     ASSERT_EQ(written, i + 1);
     ASSERT_FALSE(other.find(0, kFile, {&kAll, 1}));
   }
   answering.join();
+}
+
+// Without it, the asker would wait for a process that has nothing to do with its question, and may be stopped.
+TEST_F(NodeTables, WhoTakesASlotOverIsNotAskedInPlaceOfItsEarlierProcess) {
+  auto one = std::make_unique<NodeTable>(path_);
+  NodeTable other(path_);
+  show(*one, {0, 10, 0, 1});
+  const auto process = other.find(0, kFile, {&kAll, 1});
+  ASSERT_TRUE(process);
+  one.reset();
+  NodeTable next(path_);
+  show(next, {0, 10, 0, 1});
+  ASSERT_EQ(other.find(0, kFile, {&kAll, 1})->slot, process->slot);
+  other.ask(*process);  // `next` never answers
+}
+
+// As many as a process may show at once: every one is found, and none lies in the next slot.
+TEST_F(NodeTables, AllEntriesOfASlotAreShown) {
+  NodeTable one(path_);
+  NodeTable next(path_);
+  NodeTable other(path_);
+  one.begin_change();
+  for (uint32_t i = 0; i < NodeTable::kEntries; ++i) one.set(i, kFile, {uint64_t{i} * 100, 10, 0, 1});
+  one.set_count(NodeTable::kEntries);
+  one.end_change();
+  for (uint32_t i = 0; i < NodeTable::kEntries; ++i) {
+    const BytePattern byte{uint64_t{i} * 100, 1, 0, 1};
+    const auto found = other.find(0, kFile, {&byte, 1});
+    ASSERT_TRUE(found) << i;
+    EXPECT_FALSE(other.find(found->slot + 1, kFile, {&byte, 1})) << i;
+  }
 }
 
 // A reader sees one or the other of two patterns, never parts of both: those would touch `between`.
@@ -248,7 +279,7 @@ TEST_F(NodeTables, BeyondTheLastSlotAProcessIsAlone) {
   EXPECT_NE(one_more.number(), tables.front()->number());
   show(*tables.back(), {0, 10, 0, 1});
   ASSERT_TRUE(tables.front()->find(0, kFile, {&kAll, 1}));
-  EXPECT_EQ(*tables.front()->find(0, kFile, {&kAll, 1}), NodeTable::kSlots - 1);
+  EXPECT_EQ(tables.front()->find(0, kFile, {&kAll, 1})->slot, NodeTable::kSlots - 1);
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ TEST_F(LedgerFileTest, ALedgerThatCannotBeShortenedIsStillTrue) {
   const Ledger next = std::move(Ledger::open(next_server(), log)).value();
   EXPECT_TRUE(next.is_whole().ok()) << next.is_whole().fault().message;
   ASSERT_EQ(next.records().size(), 1u);
-  EXPECT_EQ(next.records()[0].iteration, 0);
+  EXPECT_EQ(next.records().front().iteration, 0);
 }
 
 TEST_F(LedgerFileTest, NothingIsLeftOfARemovedOne) {

@@ -66,7 +66,7 @@ TEST_F(LedgerLimits, WhatIsStruckOutIsGoneBeyondTheLimitAndWhatIsNotStays) {
   }
   Ledger ledger = next_server();
   ASSERT_EQ(ledger.records().size(), 2u);
-  EXPECT_EQ(ledger.records()[0].iteration, 5000);
+  EXPECT_EQ(ledger.records().front().iteration, 5000);
   EXPECT_EQ(ledger.last_sequence(0), 4000u);
 }
 

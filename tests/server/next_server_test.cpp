@@ -1,6 +1,7 @@
 // The next server continues after one that dies between two lines of its ledger.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -180,6 +181,26 @@ TEST(NextServer, WhatWentWithADroppedIterationIsNotToldAgain) {
   ASSERT_OK(client.flush());
   const std::optional<Status> told = client.earlier();
   EXPECT_FALSE(told) << said(*told);
+}
+
+// The ledger keeps 256 flushes and their like, and then strikes out those that have ended.
+TEST(NextServer, OneFlushMoreThanTheLedgerKeepsStrikesOutTheOthers) {
+  TwoServers node(small_config(8), LedgerRecord::Kind::unpublished);
+  const auto flushes = [&node] {
+    return std::count_if(node.ledger().begin(), node.ledger().end(), [](const LedgerRecord& of) {
+      return of.kind == LedgerRecord::Kind::accepted && is_flush(of.descriptor.verb);
+    });
+  };
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_OK(node.client().flush());
+    ASSERT_LE(flushes(), 2 * 1024 + 256) << "also those that are struck out and not yet removed";
+  }
+  node.change_servers();
+  ASSERT_OK(node.client().flush());
+  EXPECT_LE(flushes(), 256);
+  ASSERT_OK(node.client().write("a", 3, page(1).data()));
+  ASSERT_OK(node.client().end_iteration(3));
+  ASSERT_OK(node.client().flush());
 }
 
 // Each unfinished iteration has a file open, so that such a client used up the descriptors of all.

@@ -74,6 +74,7 @@ struct alignas(64) NodeTable::Slot {
   std::atomic<uint32_t> used;      // entries
   std::atomic<uint32_t> asked;     // questions; a futex
   std::atomic<uint32_t> answered;  // questions, the first of all; a futex
+  std::atomic<uint32_t> life;      // how many processes have had the slot
   Entry entries[kEntries];
 };
 
@@ -156,11 +157,13 @@ void NodeTable::take_slot() {
     if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) continue;
     own_ = &table_->slots[slot];
     own_->process.store(static_cast<uint32_t>(::getpid()), std::memory_order_relaxed);
+    // seq_cst: an asker that does not see this life has asked before `asked` is read below. Partner: ask().
+    own_->life.fetch_add(1, std::memory_order_seq_cst);
     own_->version.store(own_->version.load(std::memory_order_relaxed) & ~1u, std::memory_order_relaxed);
     begin_change();
     set_count(0);
     end_change();
-    heard_ = own_->asked.load(std::memory_order_relaxed);
+    heard_ = own_->asked.load(std::memory_order_seq_cst);
     answer();
     uint32_t high = table_->high.load(std::memory_order_relaxed);
     while (high <= slot && !table_->high.compare_exchange_weak(high, slot + 1, std::memory_order_relaxed)) {
@@ -195,12 +198,14 @@ void NodeTable::end_change() {
   own_->version.store(own_->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-std::optional<uint32_t> NodeTable::find(uint32_t from, const FileKey& file,
-                                        std::span<const BytePattern> bytes) const {
+std::optional<NodeTable::Process> NodeTable::find(uint32_t from, const FileKey& file,
+                                                  std::span<const BytePattern> bytes) const {
   const uint32_t high = std::min(table_->high.load(std::memory_order_relaxed), kSlots);
   for (uint32_t slot = from; slot < high; ++slot) {
     const Slot& other = table_->slots[slot];
-    if (&other != own_ && has(other, file, bytes) && is_held(slot)) return slot;
+    const uint32_t life =
+        other.life.load(std::memory_order_acquire);  // before the bytes, which may be a later life's
+    if (&other != own_ && has(other, file, bytes) && is_held(slot)) return Process{slot, life};
   }
   return std::nullopt;
 }
@@ -242,11 +247,14 @@ bool NodeTable::is_held(uint32_t slot) const {
 }
 
 // A process that is stopped does not answer: its bytes are not written before it continues.
-void NodeTable::ask(uint32_t slot) const {
+void NodeTable::ask(const Process& process) const {
+  const uint32_t slot = process.slot;
   Slot& other = table_->slots[slot];
-  const uint32_t question = other.asked.fetch_add(1, std::memory_order_release) + 1;
+  const uint32_t question = other.asked.fetch_add(1, std::memory_order_seq_cst) + 1;
   wake_all(other.asked);
   for (int times = 0;; ++times) {
+    // The process has ended, and nobody needs to wait for the one that has its slot now.
+    if (other.life.load(std::memory_order_seq_cst) != process.life) return;
     const uint32_t answered = other.answered.load(std::memory_order_acquire);
     if (static_cast<int32_t>(answered - question) >= 0 || !is_held(slot)) return;
     if (times == kLong) {

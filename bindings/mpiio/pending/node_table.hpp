@@ -42,11 +42,16 @@ class NodeTable {
   void set_count(uint32_t entries);
   void end_change();
 
+  // A process that has a slot. The slot may be another process's later: `life` counts them.
+  struct Process {
+    uint32_t slot = 0;
+    uint32_t life = 0;
+  };
   // Returns the next process, from slot `from` on, that has bytes of the file on their way which touch any of the
   // patterns; none if there is no more. The own slot is left out, and slots of processes that have ended.
-  std::optional<uint32_t> find(uint32_t from, const FileKey& file, std::span<const BytePattern> bytes) const;
-  // Asks the process of the slot to write what it has on its way now, and waits until it has, or has ended.
-  void ask(uint32_t slot) const;
+  std::optional<Process> find(uint32_t from, const FileKey& file, std::span<const BytePattern> bytes) const;
+  // Asks the process to write what it has on its way now, and waits until it has, or has ended.
+  void ask(const Process& process) const;
   // Waits until others have asked. answer() says to all of them that everything is written which was on its way when
   // this returned.
   void wait_for_questions();

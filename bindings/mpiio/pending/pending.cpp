@@ -187,9 +187,9 @@ void Pending::settle_all() {
 void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes) {
   if (!keeps_order()) return;
   uint32_t from = 0;
-  while (const std::optional<uint32_t> slot = table_.find(from, file, bytes)) {
-    table_.ask(*slot);
-    from = *slot + 1;
+  while (const std::optional<NodeTable::Process> other = table_.find(from, file, bytes)) {
+    table_.ask(*other);
+    from = other->slot + 1;
   }
 }
 

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdint>
 #include <new>
+
+#include "base/os/process.hpp"
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -21,15 +23,33 @@ namespace {
 struct Content {
   uint64_t mark = 0;
   uint64_t mutex_size = 0;
+  // The latest holder: the holder of the mutex writes them, and nobody else reads them.
+  uint64_t began = 0;  // as process_begin() says
+  pid_t process = 0;
   alignas(64) pthread_mutex_t mutex;
 };
 
-constexpr uint64_t kMark = 0x31'78'65'74'75'6d'72'74;  // "trmutex1"
-constexpr int kMutexAttempts = 100;                    // against files that others create and remove
+constexpr uint64_t kMark = 0x31'78'65'74'75'6d'72'74;           // "trmutex1"
+constexpr Nanoseconds kEndOfHolder = std::chrono::seconds(10);  // most time for a killed process to end
+constexpr int kMutexAttempts = 100;                             // against files that others create and remove
 
 Content* map_content(int file) {
   void* memory = mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<Content*>(memory);
+}
+
+void note_this_process(Content& content) {
+  content.process = ::getpid();
+  content.began = process_begin(content.process);
+}
+
+// A process that dies loses its mutexes before its files are closed: for a moment its locks of files are still held.
+void wait_end_of_holder(const Content& content) {
+  if (content.process == 0 || content.process == ::getpid()) return;
+  const Result<ProcessHandle> holder = ProcessHandle::open(content.process);
+  const uint64_t began = process_begin(content.process);  // 0: its first thread has ended, and perhaps not all
+  const bool is_another = began != 0 && began != content.began;
+  if (holder.ok() && !is_another) (void)holder.value().wait_end(kEndOfHolder);
 }
 
 void unmap_content(void* memory) { munmap(memory, sizeof(Content)); }
@@ -114,7 +134,13 @@ Result<FileMutex::Held> FileMutex::lock(const Deadline& deadline) {
   const int error = lock_until(mutex(), deadline);
   // The data that the dead holder was changing are not in this memory, so there is nothing to repair.
   if (error == EOWNERDEAD) TAILRACE_ASSERT(pthread_mutex_consistent(mutex()) == 0);
-  if (error == 0 || error == EOWNERDEAD) return Held(mutex());
+  if (error == 0 || error == EOWNERDEAD) {
+    Held held(mutex());
+    Content& content = *static_cast<Content*>(memory_.get());
+    if (error == EOWNERDEAD) wait_end_of_holder(content);
+    note_this_process(content);
+    return held;
+  }
   if (error != ETIMEDOUT) return Status::of_errno("lock", path_, error);
   return Status(TAILRACE_TIMEOUT, fmt::format("'{}' was held by another process for {} ms", path_,
                                               deadline.limit() / std::chrono::milliseconds(1)));

@@ -1,5 +1,5 @@
 // FileMutex: a mutex in a file, for the processes of one node. Waiting has a limit and does not poll; if a holder
-// dies, the next process gets the mutex.
+// dies, the next process gets the mutex when the holder has ended and its files are closed.
 //
 // It is the C library's robust, process-shared mutex, in memory that all of them map. A lock of the file itself
 // (lock_file.hpp) cannot be waited for with a limit. The mutex is advisory, among programs of one user: a process

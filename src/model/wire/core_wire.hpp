@@ -86,6 +86,7 @@ struct LedgerRecord {
     absent = 8,       // clients that have not come yet are no longer waited for, nor admitted
     given_up = 9      // the last line: the server went on, but could not record what it did (failure: why)
   };
+  static constexpr size_t kKinds = 10;  // beyond the last one
   Kind kind = Kind::accepted;
   int32_t client = 0;  // accepted, placed: the client; else the group of files, see FileGroup
   int64_t iteration = 0;

@@ -1,6 +1,7 @@
 #include "runtime/core/client_message.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,7 @@ Result<std::string> encode_client(const ConfigInput& input) {
                   {"text", std::move(text).value()},
                   {"directory", directory.string()},
                   {"umask", rights.value().umask},
+                  {"group", rights.value().group},
                   {"file_size_limit", rights.value().size_limit},
                   {"parameters", std::move(parameters)}};
   if (input.path_override) message["path"] = *input.path_override;
@@ -56,7 +58,8 @@ Result<ClientMessage> decode_client(const std::string& text) {
     message.input.file = json.at("file").get<std::string>();
     message.input.text = json.at("text").get<std::string>();
     message.directory = json.at("directory").get<std::string>();
-    message.rights = {json.at("umask").get<mode_t>() & 0777, json.at("file_size_limit").get<uint64_t>()};
+    message.rights = {json.at("umask").get<mode_t>() & 0777, json.value("group", ::getegid()),
+                      json.at("file_size_limit").get<uint64_t>()};
     for (const auto& [name, value] : json.at("parameters").items()) {
       const bool real = value.is_number_float();
       message.input.parameters.emplace_back(name, real ? Number(value.get<double>()) : Number(value.get<int64_t>()));

@@ -81,6 +81,9 @@ Status check_rights(const FileRights& rights, const FileRights& common) {
   if (rights.umask != common.umask) {
     return not_common("umask", fmt::format("{:04o}", rights.umask), fmt::format("{:04o}", common.umask));
   }
+  if (rights.group != common.group) {
+    return not_common("group", std::to_string(rights.group), std::to_string(common.group));
+  }
   if (rights.size_limit != common.size_limit) {
     return not_common("ulimit -f", std::to_string(rights.size_limit), std::to_string(common.size_limit));
   }
@@ -286,22 +289,36 @@ Status CoreServer::adopt_all() {
   const auto names = job_.directory().names();
   if (!names.ok()) return names.status();
   std::set<int> ours;
+  adopting_ = true;
   for (const int client : RuntimeDirectory::noted_clients(names.value())) {
     const Result<ClientNote> note = ClientNote::read(job_.directory(), client);
     if (note.ok() && note.value().server != options_.server) continue;
     if (!note.ok() && note.status().fault().system_errno == ENOENT)
       continue;  // it belongs to another server, and
                  // has left
+    const Status status = note.ok() ? adopt(client, note.value()) : note.status();
+    if (!std::exchange(given_up_, {}).ok()) {
+      give_up_data_of(client, status);
+      continue;
+    }
     ours.insert(client);
-    if (Status status = note.ok() ? adopt(client, note.value()) : note.status(); !status.ok()) {
+    if (!status.ok()) {
       left_aside_ = true;
       log_.error("the leftovers of client {}, which an earlier server had, stay in '{}' as they are: {}", client,
                  job_.directory().path(), status.fault().message);
     }
   }
+  adopting_ = false;
   ledger_->keep_only(ours);  // other clients have continued by themselves, and may come as new ones
   remove_forgotten(names.value());
   return {};
+}
+
+// Removes what a client has left whose data nobody needs any more. If it lives, it is told when it comes back.
+void CoreServer::give_up_data_of(int client, const Status& why) {
+  abandoned_ = why;
+  log_.error("what an earlier server had of client {} is lost: {}", client, why.fault().message);
+  remove_names(client);
 }
 
 // Removes segments without a note, which no server leaves behind. Other servers may be admitting and dismissing
@@ -396,8 +413,12 @@ Status CoreServer::prepare(const Config& config, const FileRights& rights) {
     return status.ok() ? check_common(config, *common_) : status;
   }
   rights_ = rights;
-  rights_.take_over();
-  Status status = begin_run(config);
+  Status status = rights_.take_over();
+  if (!status.ok() && adopting_) {  // better files of another group than none
+    log_.warning("{}", status.fault().message);
+    status = {};
+  }
+  if (status.ok()) status = begin_run(config);
   if (!status.ok()) common_.reset();  // the next client may have more luck
   return status;
 }
@@ -408,6 +429,8 @@ Status CoreServer::begin_run(const Config& config) {
   if (!parts.ok()) return parts.status();
   if (config.shares_files()) {
     FileSystem& output = parts.value().storage->files();
+    if (adopting_) given_up_ = check_not_given_up(config, output, shared_writer_of(config));
+    if (!given_up_.ok()) return given_up_;
     auto locks = take_output_directories(config, output, shared_writer_of(config), 0, log_);
     if (!locks.ok()) return locks.status();
     shared_locks_ = std::move(locks).value();

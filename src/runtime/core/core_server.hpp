@@ -64,6 +64,7 @@ class CoreServer final : private CoreAcceptor::Host {
   Status serve();
   Status check_own_server() const;
   Status abandon_all();
+  void give_up_data_of(int client, const Status& why);
   Status adopt_all();
   Status adopt(int client, const ClientNote& note);
   bool others_are_alive() const;
@@ -97,6 +98,8 @@ class CoreServer final : private CoreAcceptor::Host {
   const SystemProcesses processes_;
   bool announced_ = false;
   Doorbell doorbell_;
+  bool adopting_ = false;         // it takes over clients of an earlier server
+  Status given_up_;               // why the data of the one that it just tried to take over are not needed any more
   bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
   Status abandoned_;              // why an earlier server's clients were given up; ok: they were not
   std::optional<Config> common_;  // the first client's configuration, for what all have in common

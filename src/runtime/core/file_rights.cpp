@@ -1,7 +1,9 @@
 #include "runtime/core/file_rights.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,17 +22,23 @@ Result<FileRights> FileRights::own() {
   std::ifstream status(kStatus);
   for (std::string word; status >> word;) {
     unsigned mask = 0;
-    if (word == "Umask:" && status >> std::oct >> mask) return FileRights{mask, limit.rlim_cur};
+    if (word == "Umask:" && status >> std::oct >> mask) return FileRights{mask, ::getegid(), limit.rlim_cur};
   }
   return Status::of_errno("find the umask in", kStatus, ENODATA);
 }
 
-void FileRights::take_over() const {
+Status FileRights::take_over() const {
   ::umask(umask);
   rlimit limit{};
   TAILRACE_ASSERT(getrlimit(RLIMIT_FSIZE, &limit) == 0);
   limit.rlim_cur = std::min<rlim_t>(size_limit, limit.rlim_max);
   TAILRACE_ASSERT(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  if (group == ::getegid() || ::setegid(group) == 0) return {};
+  return Status(
+      TAILRACE_CLIENT_IN_USE,
+      fmt::format("the node's server runs with group {}, and may not take the client's, {}: open again when "
+                  "the earlier run has ended",
+                  ::getegid(), group));
 }
 
 }  // namespace tailrace::impl

@@ -124,8 +124,10 @@ Status say_that_no_part_comes(const Config& config, FileSystem& files, const std
   const std::string path = part_path(file, static_cast<uint32_t>(config.place.node));
   if (files.stat(path).ok()) return {};
   const Result<Opened> opened = files.open(path, OpenMode::own_or_new, 0);
-  if (opened.ok()) files.close(opened.value().file);
-  return opened.status();
+  if (!opened.ok()) return opened.status();
+  files.close(opened.value().file);
+  // Another node may have finished the file meanwhile, and removed the parts that it found.
+  return files.stat(file).ok() ? Status() : remove_file(files, path);
 }
 
 // A whole XDMF file is published if the file that it belongs to is; any other one is removed: that file is what
@@ -140,11 +142,12 @@ Status finish_xdmf(FileSystem& files, const std::string& directory, const std::s
 }
 
 Status finish_parts(const Config& config, FileSystem& files, const std::string& directory, int client,
-                    const EarlierFiles& found, Log& log) {
+                    const EarlierFiles& found, Log& log, const CompleteJoint& complete) {
   for (const std::string& part : found.parts) {
-    const Leftover leftover = treat_part(files, part, directory, true, [&](const std::string& file) {
+    const auto awaited = [&](const std::string& file) {
       return other_node_awaited(config, files, directory, client, file);
-    });
+    };
+    const Leftover leftover = treat_part(files, part, directory, true, awaited, complete);
     if (leftover.kind == TAILRACE_IN_USE) {
       if (Status status = say_that_no_part_comes(config, files, part); !status.ok()) return status;
       log.info("{}", leftover.status.fault().message);
@@ -207,7 +210,7 @@ Result<LastIteration> last_iteration(const Config& config, FileSystem& files, in
   return last;
 }
 
-Status make_way(const Config& config, FileSystem& files, int client, Log& log) {
+Status make_way(const Config& config, FileSystem& files, int client, Log& log, const CompleteJoint& complete) {
   if (config.variables.empty()) return {};
   // The first node does it for all, before the others write: see storage.file_per. But what an earlier run has left
   // can only be finished when all of its nodes have written what they had, as a server does before clients come.
@@ -225,7 +228,7 @@ Status make_way(const Config& config, FileSystem& files, int client, Log& log) {
     }
     const bool replace = config.storage.existing == Existing::replace;
     Status status = replace ? remove_all(files, directory, found.value(), log)
-                            : finish_parts(config, files, directory, client, found.value(), log);
+                            : finish_parts(config, files, directory, client, found.value(), log, complete);
     if (!status.ok()) return status;
   }
   return {};

@@ -11,6 +11,7 @@
 #include "base/status.hpp"
 #include "model/config.hpp"
 #include "model/wire/core_wire.hpp"
+#include "runtime/output/complete_joint.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
@@ -18,7 +19,8 @@ namespace tailrace::impl {
 // Treats the files of the client's series in the output directories. refuse: returns TAILRACE_EXISTS if there are
 // any. replace: removes them. continue: keeps them, but publishes unfinished ones if they are whole and removes them
 // otherwise. Logs what it does. Does nothing without variables. `files`: the storage's.
-Status make_way(const Config& config, FileSystem& files, int client, Log& log);
+Status make_way(const Config& config, FileSystem& files, int client, Log& log,
+                const CompleteJoint& complete = complete_joint);
 
 // Returns the iteration with the largest number that earlier runs have published, and its time in the unit of this
 // run; none if there is none, or if this run has begun without their files.

@@ -9,7 +9,6 @@
 
 #include "format/hdf5/inspect_file.hpp"
 #include "format/hdf5/joint_file.hpp"
-#include "runtime/output/complete_joint.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -84,16 +83,19 @@ Status remove_parts_beside(FileSystem& files, const std::string& file, const std
   return status;
 }
 
-// Returns the parts of all nodes that wrote the file; none if some are missing, or do not belong together.
-std::optional<std::vector<NodePart>> parts_of_all(FileSystem& files, const std::string& file) {
+// Returns the parts of all nodes that wrote the file; none if some are missing, or do not belong together. A part
+// that cannot be read is not missing.
+Result<std::optional<std::vector<NodePart>>> parts_of_all(FileSystem& files, const std::string& file) {
+  using Parts = std::optional<std::vector<NodePart>>;
   auto parts = read_parts(files, file);
-  if (!parts.ok() || !parts.value() || JointFile(*parts.value(), file).empty()) return std::nullopt;
-  return std::move(parts).value();
+  if (!parts.ok() && parts.status().code() != TAILRACE_NOT_PUBLISHED) return parts.status();
+  if (!parts.ok() || !parts.value() || JointFile(*parts.value(), file).empty()) return Parts();
+  return parts;
 }
 
 // Publishes a file that lacks nothing but its metadata, which the parts of all nodes describe.
 Status complete(FileSystem& files, const Opened& part, const std::string& file, const std::string& directory,
-                const std::vector<NodePart>& parts) {
+                const std::vector<NodePart>& parts, const CompleteJoint& write) {
   if (part.stripes.servers.size() > 1) {
     return Status(TAILRACE_UNSUPPORTED, fmt::format("'{}' has all its data and lacks its metadata: found a striped "
                                                     "file, expected one in one directory",
@@ -101,7 +103,7 @@ Status complete(FileSystem& files, const Opened& part, const std::string& file, 
   }
   const JointFile whole(parts, file);
   const Result<FileEnding> ending = whole.ending();
-  Status status = ending.ok() ? complete_joint(file, ending.value()) : ending.status();
+  Status status = ending.ok() ? write(file, ending.value()) : ending.status();
   if (status.ok())
     status = publish(files, part.file, file, file.substr(0, file.size() - kUnfinished.size()), directory);
   return status;
@@ -138,7 +140,7 @@ Status left_to(const NodeOfFiles& node, const std::string& file) {
 }
 
 Leftover treat(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
-               const AwaitedNode& awaited) {
+               const AwaitedNode& awaited, const CompleteJoint& write) {
   Leftover leftover{file, TAILRACE_INCOMPLETE, false, {}};
   const std::string final_path = file.substr(0, file.size() - kUnfinished.size());
   if (has_final_name(files, file, final_path)) {  // only its old name must go
@@ -155,21 +157,25 @@ Leftover treat(FileSystem& files, const std::string& file, const std::string& di
                                     : is_complete(files, part.handle());
   leftover.status = complete.status();
   if (!complete.ok()) return leftover;
+  // It looks before it reads the parts: if no node is awaited, all parts that will ever come are there.
+  const auto node = complete.value() ? std::optional<NodeOfFiles>() : awaited(file);
+  const auto read =
+      complete.value() ? Result<std::optional<std::vector<NodePart>>>(std::nullopt) : parts_of_all(files, file);
+  leftover.status = read.status();
+  if (!read.ok()) return leftover;
+  const std::optional<std::vector<NodePart>>& parts = read.value();
   const Result<NameFacts> there = files.stat(final_path);
-  const auto parts = complete.value() ? std::optional<std::vector<NodePart>>() : parts_of_all(files, file);
   if (complete.value() || parts) {
     leftover.kind = TAILRACE_COMPLETE;
     if (there.ok() && !there.value().reserved) leftover.status = name_is_taken(file, final_path);
   }
-  // It looks after it has found a part missing: a node that has published its part meanwhile has completed the file.
-  const auto node = leftover.kind == TAILRACE_COMPLETE ? std::optional<NodeOfFiles>() : awaited(file);
-  if (node) {
+  if (node && leftover.kind != TAILRACE_COMPLETE) {
     leftover.kind = TAILRACE_IN_USE;
     leftover.status = left_to(*node, file);
   }
   if (!apply || !leftover.status.ok()) return leftover;
   if (parts) {
-    leftover.status = impl::complete(files, part.opened(), file, directory, *parts);
+    leftover.status = impl::complete(files, part.opened(), file, directory, *parts, write);
   } else if (complete.value()) {
     leftover.status = publish(files, part.handle(), file, final_path, directory);
   } else {
@@ -185,8 +191,8 @@ Leftover treat(FileSystem& files, const std::string& file, const std::string& di
 
 // If the file is not there any more, another node has treated it.
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
-                    const AwaitedNode& awaited) {
-  Leftover leftover = treat(files, file, directory, apply, awaited);
+                    const AwaitedNode& awaited, const CompleteJoint& write) {
+  Leftover leftover = treat(files, file, directory, apply, awaited, write);
   if (leftover.done || leftover.status.ok() || leftover.kind == TAILRACE_IN_USE) return leftover;
   if (const auto there = files.stat(file); there.ok() || there.status().fault().system_errno != ENOENT)
     return leftover;

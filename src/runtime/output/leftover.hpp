@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/status.hpp"
+#include "runtime/output/complete_joint.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "storage/file_system.hpp"
 
@@ -35,7 +36,7 @@ using AwaitedNode = std::function<std::optional<NodeOfFiles>(const std::string& 
 // part of a node that may still write it is left alone. Other nodes may treat the file meanwhile. REQUIRES: nobody
 // else writes it.
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
-                    const AwaitedNode& awaited);
+                    const AwaitedNode& awaited, const CompleteJoint& complete = complete_joint);
 
 // Removes what nodes have left beside unfinished files that are not there any more, of those whose final names
 // `wanted` returns true for. Calls `each` for them.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -71,29 +72,46 @@ std::optional<uint32_t> node_of_lock(std::string_view name) {
   return node;
 }
 
-// A node that takes the place of another one, which ran on another machine, must not take its lock as long as that
-// one may have data.
-Status check_earlier_node(const Config& config, FileSystem& files, const std::string& directory,
-                          const std::string& lock, const std::string& pattern) {
-  const LockText earlier = text_of_lock(files, lock);
-  if (earlier.pattern != pattern || earlier.machine == machine_name()) return {};
+// Returns an unfinished file of the pattern that lacks the part of this node; none if there is none.
+Result<std::optional<std::string>> file_without_us(const Config& config, FileSystem& files,
+                                                   const std::string& directory, const std::string& pattern) {
   const Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
   for (const std::string& name : names.value()) {
-    const std::string file = directory + "/" + name;
-    if (!is_part_of(pattern, name) || files.stat(part_path(file, static_cast<uint32_t>(config.place.node))).ok())
-      continue;
+    std::string file = directory + "/" + name;
+    const bool has_part = files.stat(part_path(file, static_cast<uint32_t>(config.place.node))).ok();
+    if (is_part_of(pattern, name) && !has_part) return std::optional(std::move(file));
+  }
+  return std::optional<std::string>();
+}
+
+// A node's data may wait where this server does not look: on another machine, or under another `name`. As long as
+// they may, this one must neither take its lock nor say that no part comes.
+Status check_earlier_node(const Config& config, FileSystem& files, const std::string& directory,
+                          const std::string& lock, const std::string& pattern) {
+  const Result<std::vector<NodeOfFiles>> nodes = nodes_of_files(files, directory, pattern);
+  if (!nodes.ok()) return nodes.status();
+  for (const NodeOfFiles& earlier : nodes.value()) {
+    if (earlier.node != static_cast<uint32_t>(config.place.node)) continue;
+    if (earlier.lock == lock && earlier.machine == machine_name()) continue;  // what was there is written
+    const auto file = file_without_us(config, files, directory, pattern);
+    if (!file.ok()) return file.status();
+    if (!file.value()) continue;
     Fault fault;
     fault.code = TAILRACE_EXISTS;
     fault.operation = "open";
-    fault.file = file;
+    fault.file = *file.value();
     fault.message = fmt::format(
-        "'{}' is of an earlier run, in which {} was node {}: its data may still wait there; run 'tailrace recover' "
-        "there, or remove '{}' to give them up",
-        file, earlier.machine, config.place.node, lock);
+        "'{}' is of an earlier run, in which {} was node {}, with the lock '{}': its data may still wait there; run "
+        "'tailrace recover' there, or remove '{}' to give them up",
+        fault.file, earlier.machine, earlier.node, earlier.lock, earlier.lock);
     return Status(std::move(fault));
   }
   return {};
+}
+
+std::string lock_path(const Config& config, const std::string& directory, const std::string& who) {
+  return fmt::format("{}/.{}_{}.lock", directory, config.name, who);
 }
 
 }  // namespace
@@ -152,6 +170,25 @@ Status make_output_directories(const Config& config, FileSystem& files) {
   return {};
 }
 
+Status check_not_given_up(const Config& config, const FileSystem& files, const std::string& who) {
+  const bool has_marks = config.nodes_share_files() && config.format.kind == FormatKind::plain;
+  if (!has_marks || config.variables.empty()) return {};
+  for (const std::string& path : config.storage.paths) {
+    const std::string lock = lock_path(config, path, who);
+    if (const Status there = files.stat(lock).status(); there.ok() || there.fault().system_errno != ENOENT) continue;
+    Fault fault;
+    fault.code = TAILRACE_NOT_PUBLISHED;
+    fault.operation = "open";
+    fault.file = lock;
+    fault.message = fmt::format(
+        "'{}' of an earlier server of node {} was removed, so that other nodes have gone on without its data: these "
+        "are given up, since the files that they belong to are gone",
+        lock, config.place.node);
+    return Status(std::move(fault));
+  }
+  return {};
+}
+
 Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Config& config, FileSystem& files,
                                                                        const std::string& who, int client, Log& log) {
   std::vector<std::unique_ptr<NameLock>> locks;
@@ -162,8 +199,8 @@ Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Con
   if (plain && with_pattern.size() <= kMostHolder) holder = with_pattern;
   if (Status made = make_output_directories(config, files); !made.ok()) return made;
   for (const std::string& path : config.storage.paths) {
-    const std::string file = fmt::format("{}/.{}_{}.lock", path, config.name, who);
-    if (plain && config.nodes_share_files()) {
+    const std::string file = lock_path(config, path, who);
+    if (plain && config.nodes_share_files() && node_of_lock(file.substr(path.size() + 1))) {
       if (Status status = check_earlier_node(config, files, path, file, pattern); !status.ok()) return status;
     }
     auto lock = files.lock(file, holder);

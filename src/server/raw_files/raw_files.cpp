@@ -165,18 +165,19 @@ void RawFiles::begin(const Descriptor& descriptor) {
   Open& of = found->second;
   if (descriptor.verb == Verb::file_close) {
     of.closing = true;
-    of.waiting.push_back(descriptor);
-    return;
+    return wait(descriptor, of);
   }
   if (!of.failure.ok()) {
     if (writes_file(descriptor.verb) && !of.opening.empty()) set_failed(of.opening);
     return end(descriptor, of.failure, of.path, {});
   }
-  if (is_of_whole(descriptor.verb)) {
-    of.waiting.push_back(descriptor);
-    return;
-  }
+  if (is_of_whole(descriptor.verb)) return wait(descriptor, of);
   begin_list(descriptor, of, false);
+}
+
+void RawFiles::wait(const Descriptor& descriptor, Open& of) {
+  of.waiting.push_back(descriptor);
+  waiting_.insert(descriptor.variable);
 }
 
 void RawFiles::open_again(const Descriptor& descriptor) { open(descriptor, true); }
@@ -252,7 +253,10 @@ void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
   const bool write = writes_file(descriptor.verb);
   const uint64_t token = new_work(descriptor, !write && !again && is_written(of.file));
   ++of.under_way;
-  of.writing += write ? 1 : 0;
+  if (write) {
+    ++of.writing;
+    ++written_[of.file];
+  }
   const bool waited_for = write && descriptor.ticket != kNoTicket;
   const bool immediate = !write || of.immediate || (waited_for && config_.merge.by_count);
   submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value(), immediate);
@@ -260,26 +264,21 @@ void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
 
 bool RawFiles::progress() {
   bool moved = false;
-  for (auto at = open_.begin(); at != open_.end();) {
-    Open& of = at->second;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const uint32_t number = *at++;
+    Open& of = open_.at(number);
     moved = begin_waiting(of) || moved;
-    if (!of.closing || of.under_way > 0 || of.waiting.size() != 1) {
-      ++at;
-      continue;
-    }
+    const bool closes = of.closing && of.under_way == 0 && of.waiting.size() == 1;
     constexpr uint32_t kPublication = 1;  // requests, one after the other
-    if (engine_.room() < kPublication) break;
+    if (closes && engine_.room() < kPublication) break;
+    if (of.waiting.empty() || closes) waiting_.erase(number);
+    if (!closes) continue;
     const Descriptor close = of.waiting.front();
     of.waiting.pop_front();
-    ++at;  // first: the close may end at once
-    begin_close(close, of);
+    begin_close(close, of);  // it may end at once, and the file with it
     moved = true;
   }
   return files_.progress() || moved;
-}
-
-bool RawFiles::is_waited_for() const {
-  return std::any_of(open_.begin(), open_.end(), [](const auto& entry) { return !entry.second.waiting.empty(); });
 }
 
 bool RawFiles::begin_waiting(Open& of) {
@@ -415,12 +414,6 @@ void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
   end(descriptor, status, node.mapped().path, {});
 }
 
-// Returns true if this client has writes to the file under way, by any of its numbers.
-bool RawFiles::is_written(const SharedFile* file) const {
-  return std::any_of(open_.begin(), open_.end(),
-                     [file](const auto& entry) { return entry.second.file == file && entry.second.writing > 0; });
-}
-
 void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
   if (of.file->sync == 0) return end(descriptor, {}, {}, {});  // no client can have written it
   const uint64_t token = new_work(descriptor, false);
@@ -486,6 +479,7 @@ void RawFiles::ended(const Request& request, const Status& how) {
   --of.under_way;
   if (writes_file(descriptor.verb)) {
     --of.writing;
+    if (--written_.at(of.file) == 0) written_.erase(of.file);
     host_.file_write_went(descriptor, request, status);
   }
   // A server that replaces this one must know.
@@ -494,7 +488,11 @@ void RawFiles::ended(const Request& request, const Status& how) {
   look(of);
   // The file may still have been too short: the read does not wait for a write that makes the file longer without
   // touching the bytes that it reads.
-  if (!status.ok() && work.may_repeat) return of.waiting.push_front(descriptor);
+  if (!status.ok() && work.may_repeat) {
+    of.waiting.push_front(descriptor);
+    waiting_.insert(descriptor.variable);
+    return;
+  }
   end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
 }
 
@@ -524,6 +522,7 @@ void RawFiles::leave() {
     meter_.closed(of.record, of.file->data);
     files_.release(*of.file);
   }
+  waiting_.clear();
   open_.clear();
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,7 +58,7 @@ class RawFiles final : public CompletionSink {
 
   bool idle() const { return free_works_.size() == works_.size(); }
   // Returns true if a verb waits until all writes before it have ended.
-  bool is_waited_for() const;
+  bool is_waited_for() const { return !waiting_.empty(); }
 
   void ended(const Request& request, const Status& status) override;
 
@@ -104,6 +105,7 @@ class RawFiles final : public CompletionSink {
   Result<SharedFile*> expect_same(SharedFile& file, FileIdentity expected);
   Result<std::vector<Piece>> read_pieces(const Descriptor& descriptor) const;
   Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
+  void wait(const Descriptor& descriptor, Open& of);
   void begin_list(const Descriptor& descriptor, Open& of, bool again);
   void remove(const Descriptor& descriptor, bool again);
   void begin_next(const Descriptor& descriptor, Open& of);
@@ -122,7 +124,8 @@ class RawFiles final : public CompletionSink {
   void forget_opening(uint32_t block, uint64_t sequence);
   void look(const Open& of);
   bool begin_waiting(Open& of);
-  bool is_written(const SharedFile* file) const;
+  // Returns true if this client has writes to the file under way, by any of its numbers.
+  bool is_written(const SharedFile* file) const { return written_.contains(file); }
   uint64_t new_work(const Descriptor& descriptor, bool may_repeat);
   void submit(uint64_t token, FileId file, Operation operation, std::vector<Piece> pieces, bool immediate);
   void end(const Descriptor& descriptor, const Status& status, const std::string& path, const std::string& what);
@@ -137,9 +140,11 @@ class RawFiles final : public CompletionSink {
   FileMeter& meter_;
 
   // Used by the server's thread only.
-  std::map<uint32_t, Open> open_;  // by the client's number
-  uint32_t last_ = 0;              // the largest of these numbers so far
-  std::vector<Work> works_;        // by token; entries are reused
+  std::map<uint32_t, Open> open_;                  // by the client's number
+  std::set<uint32_t> waiting_;                     // those of which verbs wait
+  std::map<const SharedFile*, uint32_t> written_;  // those that have writes under way, and how many
+  uint32_t last_ = 0;                              // the largest number so far
+  std::vector<Work> works_;                        // by token; entries are reused
   std::vector<uint64_t> free_works_;
   Checked checked_;
 };
