@@ -13,28 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "channel/channel_ends.hpp"
 #include "channel/channel_memory.hpp"
 #include "engine/schedule/slots.hpp"
-#include "place/client_rings.hpp"
 #include "server/served_clients.hpp"
 #include "testing/blocks.hpp"
+#include "testing/no_processes.hpp"
 #include "testing/sim_clock.hpp"
 
 namespace tailrace::impl {
 
-// A ledger store that keeps nothing.
-class NoStore final : public LedgerStore {
- public:
-  Result<std::vector<LedgerRecord>> read() override { return std::vector<LedgerRecord>(); }
-  Status append(const LedgerRecord&) override { return {}; }
-  Status replace(std::span<const LedgerRecord>) override { return {}; }
-  void append_last(const LedgerRecord&) override {}
-  void remove() override {}
-  std::string name() const override { return "none"; }
-};
-
-class FrozenNode final : public Place, public ClientRings::Host {
+class FrozenNode final : public Place {
  public:
   explicit FrozenNode(uint64_t pages, EngineOptions engine = {})
       : config_(with_slots(small_config(pages))),
@@ -44,16 +32,14 @@ class FrozenNode final : public Place, public ClientRings::Host {
         storage_(doorbell_),
         slots_(fifo_, {1, 2}),
         engine_(storage_, slots_, clock_, engine),
-        ledger_(std::move(Ledger::open(std::make_unique<NoStore>(), log_)).value()),
-        clients_(engine_, ledger_, log_,
-                 [this](int client, const Config& config) { return make_format(client, config); }),
-        rings_(*this) {
+        ledger_(Ledger::of_nothing(log_)),
+        clients_(engine_, ledger_, log_, runs_,
+                 [this](int client, const Config& config) { return make_format(client, config); }) {
     std::byte* const parts = memory_.get() + config_.memory.budget;
     layout_.construct(parts);
     client_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
     server_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
-    RequestSink& sink = clients_.begin(0, config_, to_client_.emplace(*server_channel_));
-    rings_.add(0, *server_channel_, ChannelMemory::control(parts).server_asleep, sink, 0);
+    clients_.begin(0, config_, {*server_channel_, ChannelMemory::control(parts).server_asleep});
     client_.emplace(config_, *this, clock_, log_, trace_);
   }
   ~FrozenNode() override {
@@ -63,10 +49,10 @@ class FrozenNode final : public Place, public ClientRings::Host {
   Client& client() { return *client_; }
   void lose() {
     gone_ = true;
-    rings_.lose(0, true);
+    clients_.lose(0, true);
     serve();
   }
-  bool gone() const { return gone_ && dismissed_; }
+  bool gone() const { return gone_ && clients_.empty(); }
   void pass(Nanoseconds time) {
     clock_.advance(time);
     serve();
@@ -95,23 +81,6 @@ class FrozenNode final : public Place, public ClientRings::Host {
     return Status(TAILRACE_TIMEOUT, "it waits for time to pass");
   }
 
-  // Implements ClientRings::Host.
-  Status check(int client, const Descriptor& verb) override { return clients_.check(client, verb); }
-  void accepted(int client, const Descriptor& verb) override { clients_.accepted(client, verb); }
-  void lost(int client) override { clients_.lost(client, {}); }
-  bool settled(int client) const override { return clients_.settled(client); }
-  void leave(int client) override { clients_.leave(client); }
-  bool released(int client) override { return clients_.released(client); }
-  void dismiss(int client) override {
-    clients_.dismiss(client);
-    dismissed_ = true;
-  }
-  void progress() override {
-    if (clients_.pressed()) engine_.hurry_schedule();
-    clients_.progress();
-  }
-  bool ready() override { return clients_.ready(); }
-
  private:
   static Config with_slots(Config config) {
     config.storage.slots = true;
@@ -122,7 +91,7 @@ class FrozenNode final : public Place, public ClientRings::Host {
     return std::make_unique<Hdf5Format>(config, storage_.files(), Hdf5Format::Options{client, "machine", date});
   }
   void serve() {
-    for (int quiet = 0; quiet < 3;) quiet = rings_.work().more ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < 3;) quiet = clients_.work().more ? 0 : quiet + 1;
   }
 
   const Config config_;
@@ -134,18 +103,17 @@ class FrozenNode final : public Place, public ClientRings::Host {
   std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, followed by the channel's parts
   std::optional<Channel> client_channel_;
   std::optional<Channel> server_channel_;
-  std::optional<ChannelEnds> to_client_;
   Doorbell doorbell_;
   MemoryStorage storage_;
   Fifo fifo_;
   Slots slots_;
   Engine engine_;
   Ledger ledger_;
+  NoProcesses processes_;
+  RunWatch runs_{processes_};
   ServedClients clients_;
-  ClientRings rings_;
   std::optional<Client> client_;
   bool gone_ = false;
-  bool dismissed_ = false;
 };
 
 }  // namespace tailrace::impl

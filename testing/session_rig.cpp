@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "format/file_name.hpp"
-#include "server/iteration_limit.hpp"
 #include "storage/posix/posix_storage.hpp"
 
 namespace tailrace::impl {
@@ -17,7 +16,6 @@ SessionRig::SessionRig(Config config, SessionRigOptions options)
                                    choose_cpus(CpuChoice::none, {}, 0), doorbell_);
   TAILRACE_REQUIRE(place.ok());
   place_ = std::move(place).value();
-  place_->channel().unfinished.set_limit(iteration_limit(config_, options.descriptors));
   if (on_disk_) {
     const auto devices = static_cast<uint32_t>(config_.storage.paths.size());
     auto posix = PosixStorage::create(doorbell_, {.devices = devices, .depth = 8, .direct = true, .cpus = {}});
@@ -32,20 +30,18 @@ SessionRig::SessionRig(Config config, SessionRigOptions options)
   gate_ = std::make_unique<GatedStorage>(*faults_, doorbell_);
   if (options.shut) gate_->shut();
   engine_ = std::make_unique<Engine>(*gate_, scheduler_, clock_, options.engine);
-  const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
   crew_ = std::make_unique<FilterCrew>(clock_, doorbell_, FilterCrew::Options{options.filter_threads, {}});
-  format_ = options.format
-                ? options.format(config_)
-                : std::make_unique<Hdf5Format>(config_, gate_->files(), Hdf5Format::Options{0, "machine", date});
-  FileGroup::Options files;
-  files.journal = fmt::format("{}/{}_c0.dropped", config_.storage.paths[0], config_.name);
-  files_ = std::make_unique<FileGroup>(config_, *engine_, *format_, log_, std::move(files));
-  to_client_ = std::make_unique<ChannelEnds>(place_->channel());
-  server_ = std::make_unique<Server>(config_, 0, *to_client_, *engine_, *files_, server_trace_, crew_.get());
-  raw_files_ = std::make_unique<SharedFiles>(*engine_);
-  server_->serve_files(*raw_files_);
+  const auto format = [this, own = options.format](int client, const Config& of) -> std::unique_ptr<Format> {
+    if (own) return own(of);
+    const auto date = [] { return std::string("2026-01-02 03:04:05 +0000"); };
+    return std::make_unique<Hdf5Format>(of, gate_->files(), Hdf5Format::Options{client, "machine", date});
+  };
+  const auto descriptors = [each = options.descriptors](uint64_t) { return each; };
+  server_ = std::make_unique<LoneServer>(clock_, processes_, doorbell_, log_, 0, config_,
+                                         ServerCore::Equipment{*engine_, format, crew_.get(), descriptors, 1},
+                                         place_->channel(), server_trace_);
   client_ = std::make_unique<Client>(config_, *place_, clock_, log_, client_trace_);
-  place_->start(*server_);
+  place_->start([this] { server_->run(); }, [this] { server_->end(); });
 }
 
 SessionRig::~SessionRig() { stop(); }

@@ -12,17 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "channel/channel_ends.hpp"
 #include "client/client.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/thread/thread_place.hpp"
-#include "server/server.hpp"
+#include "server/lone_server.hpp"
 #include "storage/memory/memory_storage.hpp"
 #include "testing/fault_storage.hpp"
 #include "testing/gated_storage.hpp"
 #include "testing/hdf5_file.hpp"
+#include "testing/no_processes.hpp"
 
 namespace tailrace::impl {
 
@@ -103,11 +103,8 @@ class SessionRig {
   Fifo scheduler_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<FilterCrew> crew_;
-  std::unique_ptr<Format> format_;
-  std::unique_ptr<FileGroup> files_;
-  std::unique_ptr<SharedFiles> raw_files_;
-  std::unique_ptr<ClientEnds> to_client_;
-  std::unique_ptr<Server> server_;
+  NoProcesses processes_;
+  std::unique_ptr<LoneServer> server_;
   std::unique_ptr<Client> client_;
 };
 

@@ -124,7 +124,12 @@ void Engine::submit(Request request) {
   counts_.pending_peak = std::max<uint64_t>(counts_.pending_peak, options_.max_pending - queue_.room());
 }
 
-void Engine::progress() {
+void Engine::progress(Urgency urgency) {
+  if (urgency == Urgency::waiting) {
+    gather_.hurry();
+    scheduler_.hurry();
+  }
+  executor_.pace().hurry(urgency != Urgency::none);
   while (step()) {
   }
   count_busy();
@@ -144,7 +149,7 @@ bool Engine::step() {
   const bool something_ended = !ended_.empty();
   ended_.clear();
   const bool something_served = serve();
-  const bool something_taken = executor_.hungry() && take_ready();
+  const bool something_taken = executor_.has_room() && take_ready();
   return something_ended || something_served || something_taken;
 }
 
@@ -205,7 +210,7 @@ std::optional<Nanoseconds> Engine::due() const {
   };
   if (executor_.held()) {
     earlier(executor_.pace().due());
-  } else if (executor_.hungry()) {
+  } else if (executor_.has_room()) {
     earlier(gather_.due());
     earlier(scheduler_.due());
   }

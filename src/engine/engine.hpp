@@ -44,6 +44,13 @@ struct EngineOptions {
   Executor::Options execute;
 };
 
+// How much clients need that their requests end.
+enum class Urgency : uint8_t {
+  none,      // they compute: writes may gather, take turns, and be held back by a rate
+  sleeping,  // one of them sleeps: transfers begin whatever the rate is
+  waiting    // one of them waits, or soon will, for we do not know which requests: nothing is held back
+};
+
 class Engine {
  public:
   // Borrows all arguments for the engine's life.
@@ -87,18 +94,11 @@ class Engine {
   // them has ended. Requests of other clients that were merged with them go on.
   void fence_by(Executor::MayBegin may_begin);
 
-  // Someone waits for unknown requests: during the next progress() nothing is held to gather.
-  void hurry() { gather_.hurry(); }
-  // Someone waits, or soon will: the scheduler holds nothing back.
-  void hurry_schedule() { scheduler_.hurry(); }
-
-  // Says whether someone waits for writes, or soon will: if so, writes begin whatever the rate is.
-  void hurry_transfers(bool somebody_waits) { executor_.pace().hurry(somebody_waits); }
   // The client has ended an iteration, in which it waited for `waited`: `govern` chooses the rate by it.
   void ended_iteration(uint32_t client, Nanoseconds waited);
 
-  // Advances all requests as far as they can go now.
-  void progress();
+  // Advances all requests as far as they can go now, and holds back what `urgency` allows.
+  void progress(Urgency urgency = Urgency::none);
   // Returns true if every request has ended.
   bool idle() const { return queue_.empty(); }
 

@@ -24,15 +24,17 @@ Status check_sequence(const Channel& channel, const Descriptor& descriptor) {
 
 }  // namespace
 
-void ClientRings::add(int client, Channel& channel, SleepFlag<>& server_asleep, RequestSink& sink,
-                      uint64_t accepted) {
-  const bool added = rings_.try_emplace(client, Ring{&channel, &server_asleep, &sink, accepted}).second;
+const ClientRings::Stage& ClientRings::add(int client, Channel& channel, SleepFlag<>& server_asleep,
+                                           uint64_t accepted) {
+  const auto [ring, added] = rings_.try_emplace(client, Ring{&channel, &server_asleep, accepted});
   TAILRACE_REQUIRE(added);
+  return ring->second.stage;
 }
 
 void ClientRings::lose(int client, bool died) {
   Ring& ring = rings_.at(client);
-  ring.gone = true;
+  TAILRACE_ASSERT(ring.stage == Stage::here);
+  ring.stage = Stage::gone;
   ring.died = died;
   host_.lost(client);
 }
@@ -62,13 +64,13 @@ void ClientRings::take_all(Round& round) {
 bool ClientRings::can_take() const {
   return host_.ready() && std::any_of(rings_.begin(), rings_.end(), [](const auto& entry) {
            const Ring& ring = entry.second;
-           return ring.sink != nullptr && !ring.channel->ring.empty();
+           return !ring.broken && !ring.channel->ring.empty();
          });
 }
 
 // Takes verbs of one client. Returns true if there were any.
 bool ClientRings::take(int client, Ring& ring, Round& round) {
-  if (ring.sink == nullptr) return false;
+  if (ring.broken) return false;
   Channel& channel = *ring.channel;
   if (channel.is_lost()) {
     distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its shared memory has been truncated"}, round);
@@ -92,9 +94,8 @@ bool ClientRings::take(int client, Ring& ring, Round& round) {
       return true;
     }
     ring.accepted = descriptor.sequence;
-    host_.accepted(client, descriptor);
+    host_.accept(client, descriptor);
     channel.ring.drop();
-    ring.sink->accept(descriptor);
   }
   if (broken)
     distrust(client, ring, {TAILRACE_INVALID_ARGUMENT, "its ring claims more entries than it can hold"}, round);
@@ -103,23 +104,20 @@ bool ClientRings::take(int client, Ring& ring, Round& round) {
 }
 
 void ClientRings::distrust(int client, Ring& ring, Status why, Round& round) {
-  ring.sink = nullptr;
-  if (!ring.gone) lose(client, true);
+  ring.broken = true;
+  if (ring.stage == Stage::here) lose(client, true);
   round.distrusted.emplace_back(client, std::move(why));
 }
 
 void ClientRings::dismiss_settled(Round& round) {
   for (auto it = rings_.begin(); it != rings_.end();) {
     auto& [client, ring] = *it;
-    if (!ring.left) {
-      const bool drained = ring.sink == nullptr || ring.channel->ring.empty();
-      if (ring.gone && drained && host_.settled(client)) {
-        host_.leave(client);
-        ring.left = true;
-        round.more = true;
-      }
+    if (ring.stage == Stage::gone && (ring.broken || ring.channel->ring.empty()) && host_.settled(client)) {
+      host_.leave(client);
+      ring.stage = Stage::left;
+      round.more = true;
     }
-    if (!ring.left || !host_.released(client)) {
+    if (ring.stage != Stage::left || !host_.released(client)) {
       ++it;
       continue;
     }

@@ -1,9 +1,9 @@
-// ClientRings: serves the rings of a node's clients: takes verbs from each in turn, passes them on, announces the
+// ClientRings: serves the rings of a server's clients: takes verbs from each in turn, passes them on, announces the
 // server's sleep, and dismisses clients that have left.
 //
-// Each verb is checked, recorded by the host, and only then taken from its ring. So the successor of a dead server
-// finds it in the ring, in the ledger or in both. This class knows neither how clients are met nor what the sinks do;
-// the simulator runs it just as NodeLoop does. One thread; never waits.
+// The host checks each verb and accepts it before it is taken from its ring. So the successor of a dead server
+// finds it in the ring, in the ledger or in both. This class knows neither how clients are met nor what the host
+// does; the simulator runs it just as servers do. One thread; never waits.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,45 @@
 
 #include "base/status.hpp"
 #include "base/sync/sleep_flag.hpp"
-#include "place/place.hpp"
+#include "channel/channel.hpp"
 
 namespace tailrace::impl {
 
 class ClientRings {
  public:
+  // How far a client has come on its way out. A client whose stage ends is dismissed, and no longer here:
+  //
+  //   here ──────▶ gone ───────────▶ left ───────────────▶ dismissed
+  //       lose()       settled,            released: nothing
+  //                    ring is empty       waits for others
+  enum class Stage : uint8_t {
+    here,  // it may send verbs
+    gone,  // it has said goodbye, has died, or broke the rules; what it has sent must still end
+    left   // all that has ended; iterations that it takes part in may wait for other clients
+  };
+
   // The server behind the rings.
   class Host {
    public:
     virtual ~Host() = default;
-    // Returns ok if a verb of that client is valid; called before accepted().
-    virtual Status check(int client, const Descriptor& descriptor) = 0;
-    // Notes that a verb is about to be taken from the ring and given to the sink.
-    virtual void accepted(int client, const Descriptor& descriptor) = 0;
+    // Returns ok if a verb of that client is valid, and changes nothing. Called before accept().
+    virtual Status check(int client, const Descriptor& verb) = 0;
+    // Accepts the verb, which is about to be taken from the ring.
+    virtual void accept(int client, const Descriptor& verb) = 0;
     // Notes that the client is gone: from here on the server waits for the end of its requests.
     virtual void lost(int) {}
     // Returns true if no request of the client is unfinished.
     virtual bool settled(int client) const = 0;
-    // Notes that the client has gone and is settled: nothing more will come. Called once.
+    // Notes that the client has left: nothing more will come. Called once.
     virtual void leave(int client) = 0;
     // Returns true if nothing that the client wrote waits for other clients any more. Called after leave().
-    virtual bool released(int client) = 0;
+    virtual bool released(int client) const = 0;
     // Dismisses the client. Called after it is released.
     virtual void dismiss(int client) = 0;
-    // Advances all requests; see RequestSink.
+    // Advances all requests as far as possible without waiting.
     virtual void progress() = 0;
-    virtual bool ready() = 0;
+    // Returns true if accept() may be called now.
+    virtual bool ready() const = 0;
   };
 
   // The result of a round.
@@ -51,12 +63,12 @@ class ClientRings {
 
   explicit ClientRings(Host& host) : host_(host) {}
 
-  // Adds a client. Borrows all arguments until it is dismissed. An earlier server accepted verbs up to the sequence
-  // `accepted`; it may have died before it took the last of them from the ring.
-  void add(int client, Channel& channel, SleepFlag<>& server_asleep, RequestSink& sink, uint64_t accepted);
+  // Adds a client, and returns its stage, which is there until it is dismissed. Borrows all arguments as long. An
+  // earlier server accepted verbs up to the sequence `accepted`; it may have died before it took the last of them
+  // from the ring.
+  const Stage& add(int client, Channel& channel, SleepFlag<>& server_asleep, uint64_t accepted);
   // Notes that the client is gone. It is dismissed when its requests have ended; `died`: it did not say goodbye.
   void lose(int client, bool died);
-  bool gone(int client) const { return rings_.at(client).gone; }
 
   // Takes the verbs that have been sent, and advances all requests.
   Round work();
@@ -70,12 +82,11 @@ class ClientRings {
   struct Ring {
     Channel* channel = nullptr;
     SleepFlag<>* server_asleep = nullptr;
-    RequestSink* sink = nullptr;  // null: nothing more is taken
-    uint64_t accepted = 0;        // the latest verb
-    int may_take = 0;             // verbs left in this round
-    bool gone = false;
+    uint64_t accepted = 0;  // the latest verb
+    int may_take = 0;       // verbs left in this round
+    Stage stage = Stage::here;
     bool died = false;
-    bool left = false;  // leave() has been called
+    bool broken = false;  // it broke the rules: nothing more is taken
   };
 
   void take_all(Round& round);

@@ -1,6 +1,6 @@
-// Place: the port that carries descriptors and bytes from a client to a RequestSink, and their ends back.
+// Place: the port that carries descriptors and bytes from a client to its server, and their ends back.
 //
-// A place knows neither the engine nor what the sink does; the sink does not know where it runs.
+// A place knows neither the engine nor what the server does; the server does not know where it runs.
 #pragma once
 
 #include <memory>
@@ -15,22 +15,6 @@
 
 namespace tailrace::impl {
 
-// The server's side. The place drives it on one thread.
-class RequestSink {
- public:
-  virtual ~RequestSink() = default;
-  // Returns true if accept() may be called now.
-  virtual bool ready() const = 0;
-  virtual void accept(const Descriptor& descriptor) = 0;
-  // Advances all requests as far as possible without waiting.
-  virtual void progress() = 0;
-  // Returns true if all accepted verbs have ended.
-  virtual bool idle() const = 0;
-  // In how long progress() must be called though nothing happens; none: it need not.
-  virtual std::optional<Nanoseconds> due_in() const { return std::nullopt; }
-};
-
-// The client's side.
 class Place {
  public:
   // Lets the server finish all verbs that it was sent, and ends it.

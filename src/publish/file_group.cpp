@@ -31,12 +31,13 @@ Status removed_by_others(const Status& why) {
 
 }  // namespace
 
-FileGroup::FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Options options)
+FileGroup::FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Witness& witness,
+                     Options options)
     : config_(config),
       engine_(engine),
       format_(format),
       log_(log),
-      witness_(options.witness != nullptr ? *options.witness : nobody_),
+      witness_(witness),
       clients_(options.clients),
       batches_(engine),
       publisher_(config, engine, batches_),

@@ -37,12 +37,11 @@ class FileGroup final {
     uint32_t clients = 1;      // number of clients that end every iteration
     std::string journal;       // path of the file that lists dropped iterations
     uint64_t journal_end = 0;  // bytes that an earlier server has written into it
-    Witness* witness = nullptr;
   };
 
   // Borrows all its arguments for the life of the group. `config` is that of any client: the group uses only what all
   // have in common.
-  FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Options options);
+  FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Witness& witness, Options options);
 
   // Returns the phase of requests that write an iteration, see Request.
   static uint64_t phase_of(int64_t iteration) { return static_cast<uint64_t>(iteration) + 1; }
@@ -204,7 +203,6 @@ class FileGroup final {
   Engine& engine_;
   Format& format_;
   Log& log_;
-  NoWitness nobody_;
   Witness& witness_;
 
   // Used by the server's thread only.

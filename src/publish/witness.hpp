@@ -24,15 +24,4 @@ class Witness {
   virtual void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) = 0;
 };
 
-// Records nothing: for a server that no other one would replace.
-class NoWitness final : public Witness {
- public:
-  void failed(int64_t, const Status&) override {}
-  void left(int64_t) override {}
-  void unpublished(int64_t, const Status&) override {}
-  void journaled(uint64_t) override {}
-  Status doubt(int64_t) override { return {}; }
-  void placed(const Block&, uint64_t, const FilteredChunk&, const Loss&) override {}
-};
-
 }  // namespace tailrace::impl

@@ -40,6 +40,8 @@ Result<Ledger> Ledger::open(std::unique_ptr<LedgerStore> store, Log& log) {
   return ledger;
 }
 
+Ledger Ledger::of_nothing(Log& log) { return Ledger(nullptr, log); }
+
 Status Ledger::read() {
   const Result<std::vector<LedgerRecord>> lines = store_->read();
   if (!lines.ok()) return lines.status();
@@ -85,8 +87,7 @@ void Ledger::accepted(int client, const Descriptor& descriptor) {
   record.client = client;
   record.iteration = descriptor.iteration;
   record.descriptor = descriptor;
-  append(record);
-  records_.add(record);
+  add(record);
 }
 
 void Ledger::placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss) {
@@ -103,8 +104,7 @@ void Ledger::placed(const Block& block, uint64_t index, const FilteredChunk& chu
                   .largest_error = loss.largest_error,
                   .largest_relative_error = loss.largest_relative_error,
                   .overflowed = loss.overflowed};
-  append(record);
-  records_.add(record);
+  add(record);
 }
 
 Ledger::Placed Ledger::placed_by(const LedgerRecord& record) {
@@ -137,8 +137,7 @@ Status Ledger::failure_of(const LedgerRecord& record) {
 
 void Ledger::note(Kind kind, int group, int64_t iteration, const Status& why) {
   const LedgerRecord record = of_failure(kind, group, iteration, why);
-  append(record);
-  records_.add(record);
+  add(record);
 }
 
 void Ledger::left(int group, int64_t iteration) {
@@ -157,8 +156,7 @@ void Ledger::gone(int client, const RunTimes& run) {
   record.client = client;
   record.iteration = kNone;
   record.run = run;
-  append(record);
-  records_.add(record);
+  add(record);
 }
 
 void Ledger::absent(const RunTimes& run) {
@@ -169,7 +167,7 @@ void Ledger::absent(const RunTimes& run) {
   record.run = run;
   append(record);
   records_.erase_of(kNone, kNode, [](const LedgerRecord& of) { return of.kind == Kind::absent; });
-  records_.add(record);
+  keep(record);
 }
 
 void Ledger::begin_run() {
@@ -187,7 +185,7 @@ void Ledger::journaled(int group, uint64_t end) {
   record.journal_end = std::max(end, journal_end(group));  // lines may be written in any order
   append(record);
   records_.erase_of(kNone, group, [](const LedgerRecord& of) { return of.kind == Kind::journaled; });
-  records_.add(record);
+  keep(record);
 }
 
 uint64_t Ledger::journal_end(int group) const {
@@ -230,8 +228,17 @@ void Ledger::keep_only(const std::set<int>& clients) {
   if (forgotten > 0) write_anew();
 }
 
+void Ledger::add(const LedgerRecord& record) {
+  append(record);
+  keep(record);
+}
+
+void Ledger::keep(const LedgerRecord& record) {
+  if (store_ != nullptr) records_.add(record);
+}
+
 void Ledger::append(const LedgerRecord& record) {
-  if (given_up_ || removed_) return;
+  if (given_up_ || store_ == nullptr) return;
   if (const Status status = store_->append(record); !status.ok()) return give_up(status);
   ++written_;
 }
@@ -240,7 +247,7 @@ void Ledger::append(const LedgerRecord& record) {
 // A ledger that was given up becomes whole again if its records, which are fewer now, can be written.
 void Ledger::shorten() {
   const size_t most = std::max(2 * records_.size() + kStruckOutAtMost, 2 * shortened_from_);
-  if (removed_ || (!given_up_ && written_ <= most)) return;
+  if (store_ == nullptr || (!given_up_ && written_ <= most)) return;
   const Status status = store_->replace(records_.copy());
   if (!status.ok()) {
     shortened_from_ = written_;
@@ -252,7 +259,7 @@ void Ledger::shorten() {
 
 // The store must not keep the old records.
 void Ledger::write_anew() {
-  if (removed_) return;
+  if (store_ == nullptr) return;
   if (const Status status = store_->replace(records_.copy()); !status.ok()) return give_up(status);
   has_written_all();
 }
@@ -274,7 +281,7 @@ void Ledger::give_up(const Status& why) {
 
 void Ledger::remove() {
   store_->remove();
-  removed_ = true;
+  store_.reset();
 }
 
 }  // namespace tailrace::impl

@@ -33,6 +33,8 @@ class Ledger {
 
   // Opens the ledger, with the records of an earlier server. Borrows `log`.
   static Result<Ledger> open(std::unique_ptr<LedgerStore> store, Log& log);
+  // Returns a ledger that records nothing: for a server that dies with its clients.
+  static Ledger of_nothing(Log& log);
 
   void accepted(int client, const Descriptor& descriptor);
   void placed(const Block& block, uint64_t index, const FilteredChunk& chunk, const Loss& loss);
@@ -91,16 +93,17 @@ class Ledger {
   Ledger(std::unique_ptr<LedgerStore> store, Log& log) : store_(std::move(store)), log_(&log) {}
   Status read();
   void strike_out(int group, int64_t iteration);
+  void add(const LedgerRecord& record);
   void append(const LedgerRecord& record);
+  void keep(const LedgerRecord& record);
   void note(LedgerRecord::Kind kind, int group, int64_t iteration, const Status& why);
   void shorten();
   void write_anew();
   void has_written_all();
   void give_up(const Status& why);
 
-  std::unique_ptr<LedgerStore> store_;
+  std::unique_ptr<LedgerStore> store_;  // null: nothing is recorded
   Log* log_;
-  bool removed_ = false;
   bool given_up_ = false;  // the store lacks records, and says so
   LedgerRecords records_;
   std::map<int, uint64_t> last_of_earlier_;  // by client

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/names/counted.hpp"
-#include "channel/channel_ends.hpp"
 #include "place/core/core_place.hpp"
 #include "place/core/server_executable.hpp"
 #include "runtime/core/client_message.hpp"
@@ -22,7 +21,6 @@
 #include "runtime/parts/provenance.hpp"
 #include "runtime/report.hpp"
 #include "runtime/trace_file.hpp"
-#include "server/iteration_limit.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -79,20 +77,21 @@ Status Session::build_for_thread() {
   if (!place.ok()) return place.status();
   ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
-  thread.channel().unfinished.set_limit(iteration_limit(config_, descriptors_in_program()));
-  format_ = make_format(config_, parts_.storage->files(), client_id_, new_run());
-  FileGroup::Options files;
-  files.journal = fmt::format("{}/{}.dropped", config_.storage.paths[0], series_of(config_, client_id_));
-  files_ = std::make_unique<FileGroup>(config_, *parts_.engine, *format_, *log_, std::move(files));
-  to_client_ = std::make_unique<ChannelEnds>(thread.channel());
-  server_ = std::make_unique<Server>(config_, client_id_, *to_client_, *parts_.engine, *files_, server_trace_,
-                                     parts_.crew.get());
-  raw_files_ = std::make_unique<SharedFiles>(*parts_.engine);
-  server_->serve_files(*raw_files_);
-  thread.start(*server_,
-               [&storage = *parts_.storage, memory = thread.channel().memory] { storage.use_memory(memory); });
+  start_server(thread);
   description_ = fmt::format("place {}; storage {}", thread.description(), parts_.storage->capabilities().name);
   return {};
+}
+
+void Session::start_server(ThreadPlace& place) {
+  const auto format = [this](int client, const Config& config) {
+    return make_format(config, parts_.storage->files(), client, new_run());
+  };
+  const auto descriptors = [](uint64_t) { return descriptors_in_program(); };
+  server_.emplace(clock_, processes_, doorbell_, *log_, client_id_, config_,
+                  ServerCore::Equipment{*parts_.engine, format, parts_.crew.get(), descriptors, 1}, place.channel(),
+                  server_trace_);
+  const auto use_memory = [this, memory = place.channel().memory] { parts_.storage->use_memory(memory); };
+  place.start([this] { server_->run(); }, [this] { server_->end(); }, use_memory);
 }
 
 // Builds the client's half. The other half is in the server's process, which this starts if there is none.

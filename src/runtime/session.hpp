@@ -1,8 +1,8 @@
 // Session: one open client with all its parts. It is a composition root, like CoreServer: only these name concrete
 // classes.
 //
-// It builds client and place from a configuration, and for place `thread` also the server's half: storage, engine,
-// format and server. It starts them, and takes them down in the right order. It decides nothing else.
+// It builds client and place from a configuration, and for place `thread` also the server's half: storage, engine and
+// server. It starts them, and takes them down in the right order. It decides nothing else.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@
 #include "base/sync/doorbell.hpp"
 #include "client/client.hpp"
 #include "config/config_yaml.hpp"
-#include "format/format.hpp"
 #include "model/config.hpp"
 #include "model/wire/core_wire.hpp"
 #include "place/thread/thread_place.hpp"
+#include "runtime/core/system_processes.hpp"
 #include "runtime/parts/server_parts.hpp"
-#include "server/server.hpp"
+#include "server/lone_server.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {
@@ -60,6 +60,7 @@ class Session {
         client_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0),
         server_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0) {}
   Status build_for_thread();
+  void start_server(ThreadPlace& place);
   Status build_for_core(const ConfigInput& input);
   void log_what_is_untold();
   void log_what_was_cached();
@@ -68,6 +69,7 @@ class Session {
   const Config config_;
   const int client_id_;
   SteadyClock clock_;
+  SystemProcesses processes_;
   TraceLog client_trace_;
   TraceLog server_trace_;
   std::unique_ptr<Log> log_;
@@ -76,11 +78,7 @@ class Session {
   // For place `thread`: the server's half.
   ServerParts parts_;
   std::vector<std::unique_ptr<NameLock>> locks_;  // of the storage
-  std::unique_ptr<Format> format_;
-  std::unique_ptr<FileGroup> files_;
-  std::unique_ptr<SharedFiles> raw_files_;
-  std::unique_ptr<ClientEnds> to_client_;
-  std::unique_ptr<Server> server_;
+  std::optional<LoneServer> server_;
   std::unique_ptr<Client> client_;
   Result<LastIteration> last_iteration_ = LastIteration();
   std::string description_;

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
+#include "channel/channel_ends.hpp"
 #include "client/open_iterations.hpp"
 #include "server/iteration_limit.hpp"
 #include "server/server.hpp"
@@ -18,6 +18,13 @@ namespace {
 // longer matter are struck out. At least as many as there were other records, or the server would do nothing but
 // search for them.
 constexpr size_t kPassingKept = 256;
+
+// Returns true for verbs by which a client begins an iteration that it has to end …
+bool opens(Verb verb) {
+  return verb == Verb::write || verb == Verb::borrow || verb == Verb::signal || verb == Verb::attribute;
+}
+// … and for those by which it ends one.
+bool ends(Verb verb) { return verb == Verb::end_iteration || verb == Verb::drop_iteration; }
 
 // Returns true for verbs that belong to no iteration, and are not struck out with one.
 bool is_passing(Verb verb) {
@@ -58,13 +65,17 @@ struct ServedClients::Files final : Witness {
 };
 
 struct ServedClients::Member {
-  Member(int number_in, Config config_in, ClientEnds& to_client_in)
-      : number(number_in), config(std::move(config_in)), to_client(to_client_in) {}
+  Member(int number_in, Config config_in, const Guest& guest_in, const ClientRings::Stage& stage_in)
+      : number(number_in), config(std::move(config_in)), guest(guest_in), stage(stage_in), to_client(guest.channel) {}
+
+  bool is_gone() const { return stage != ClientRings::Stage::here; }
 
   const int number;
   const Config config;
-  ClientEnds& to_client;
-  TraceLog trace{0};
+  const Guest guest;
+  const ClientRings::Stage& stage;
+  ChannelEnds to_client;
+  TraceLog no_trace{0};
   std::unique_ptr<Files> own;  // null if clients share files
   Files* files = nullptr;
   std::unique_ptr<Server> server;
@@ -72,15 +83,14 @@ struct ServedClients::Member {
   std::set<int64_t> involved;  // iterations that have verbs of it, and have not left …
   std::set<int64_t> begun;     // … other than those that it only drops
   uint32_t most_begun = 0;     // the highest limit for these that it was told
-  bool is_lost = false;
-  bool has_left = false;
 };
 
-ServedClients::ServedClients(Engine& engine, Ledger& ledger, Log& log, MakeFormat make_format, FilterCrew* crew,
-                             Descriptors descriptors, uint32_t expected)
+ServedClients::ServedClients(Engine& engine, Ledger& ledger, Log& log, RunWatch& runs, MakeFormat make_format,
+                             FilterCrew* crew, Descriptors descriptors, uint32_t expected)
     : engine_(engine),
       ledger_(ledger),
       log_(log),
+      runs_(runs),
       make_format_(std::move(make_format)),
       crew_(crew),
       descriptors_(std::move(descriptors)),
@@ -97,8 +107,8 @@ std::unique_ptr<ServedClients::Files> ServedClients::make_files(int group, const
   options.journal = fmt::format("{}/{}.dropped", config.storage.paths[0], series_of(config, client));
   options.journal_end = ledger_.journal_end(group);
   options.clients = node ? static_cast<uint32_t>(config.place.clients) : 1;
-  options.witness = files.get();
-  files->files = std::make_unique<FileGroup>(files->config, engine_, *files->format, *files->log, std::move(options));
+  files->files =
+      std::make_unique<FileGroup>(files->config, engine_, *files->format, *files->log, *files, std::move(options));
   return files;
 }
 
@@ -111,20 +121,27 @@ ServedClients::Files& ServedClients::files_for(Member& member) {
   return *node_files_;
 }
 
-RequestSink& ServedClients::begin(int client, Config config, ClientEnds& to_client) {
-  auto made = std::make_unique<Member>(client, std::move(config), to_client);
+void ServedClients::begin(int client, Config config, const Guest& guest) {
+  add(client, std::move(config), guest, std::nullopt);
+}
+
+// `accepted`: the latest verb that an earlier server accepted; none: there was no earlier server.
+void ServedClients::add(int client, Config config, const Guest& guest, std::optional<uint64_t> accepted) {
+  const ClientRings::Stage& stage = rings_.add(client, guest.channel, guest.server_asleep, accepted.value_or(0));
+  auto made = std::make_unique<Member>(client, std::move(config), guest, stage);
   Member& member = *made;
+  if (accepted) member.to_client.take_over();
   member.files = &files_for(member);
   member.server =
-      std::make_unique<Server>(member.config, client, to_client, engine_, *member.files->files, member.trace, crew_);
+      std::make_unique<Server>(member.config, client, member.to_client, engine_, *member.files->files,
+                               guest.trace != nullptr ? *guest.trace : member.no_trace, crew_, guest.shares_memory);
   member.server->serve_files(raw_files_);
   if (actions_ != nullptr) actions_->join(client, *member.server);
-  to_client.forget_shared();
-  for (const int64_t iteration : common_) to_client.begun_by_any(iteration);
+  member.to_client.forget_shared();
+  for (const int64_t iteration : common_) member.to_client.begun_by_any(iteration);
   members_[client] = std::move(made);
   came_.insert(client);
   share_descriptors();
-  return *member.server;
 }
 
 // All clients that may come get the same number, so that none uses up the descriptors of another.
@@ -182,23 +199,10 @@ void ServedClients::involve(Member& member, int64_t iteration) {
   for (auto& [client, other] : members_) other->to_client.begun_by_any(iteration);
 }
 
-// Returns ok unless the client, which was told its limit, has more unfinished iterations than that.
-Status ServedClients::begin_iteration(Member& member, int64_t iteration) {
-  involve(member, iteration);
-  if (member.involved.contains(iteration)) member.begun.insert(iteration);
-  // If clients share files, it may join iterations that others have begun.
-  const uint32_t most = member.own ? member.most_begun : IterationTable<>::kWords;
-  if (member.begun.size() <= most) return {};
-  return Status(TAILRACE_INVALID_ARGUMENT,
-                fmt::format("it sent the beginning of an iteration while {} are unfinished, expected at most {}",
-                            member.begun.size() - 1, most));
-}
-
-RequestSink& ServedClients::adopt(int client, Config config, ClientEnds& to_client) {
-  to_client.take_over();
-  RequestSink& sink = begin(client, std::move(config), to_client);
-  members_[client]->most_begun = IterationTable<>::kMost;  // an earlier server may have told it a higher limit
-  return sink;
+void ServedClients::adopt(int client, Config config, const Guest& guest) {
+  add(client, std::move(config), guest, ledger_.last_sequence(client));
+  Member& member = *members_[client];
+  member.most_begun = IterationTable<>::kMost;  // an earlier server may have told it a higher limit
 }
 
 // ---- taking over from an earlier server ------------------------------------------------------------------
@@ -338,73 +342,48 @@ void ServedClients::accept_again(const LedgerRecord& record) {
 
 // ---- verbs of clients ---------------------------------------------------------------------------------------
 
-// The client's values are not trusted: what a verb refers to must be its own, and must exist.
 Status ServedClients::check(int client, const Descriptor& descriptor) {
-  Member& member = *members_[client];
-  const auto refuse = [](const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, "it sent " + what); };
-  if (is_of_file(descriptor.verb)) {
-    const Status makes_sense = member.server->check_file(descriptor);
-    return makes_sense.ok() ? Status() : refuse(makes_sense.fault().message);
-  }
-  const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::read;
-  if (block) {
-    if (descriptor.variable >= member.config.variables.size()) return refuse("an unknown variable");
-    const Layout& layout = *member.server->shapes().of(descriptor.variable);
-    const uint64_t pool = member.to_client.memory().size();
-    const Descriptor::Bytes& bytes = descriptor.bytes;
-    if (bytes.length != layout.bytes()) return refuse("a block of another length");
-    if (bytes.address > pool || bytes.length > pool - bytes.address) return refuse("a block outside its pool");
-    if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
-    if (bytes.block >= member.to_client.blocks()) return refuse("a block of an impossible number");
-  }
-  switch (descriptor.verb) {
-    case Verb::flush:
-    case Verb::close: return {};
-    case Verb::parameter: {
-      const Status makes_sense = member.server->check_setting(descriptor);
-      return makes_sense.ok() ? Status() : refuse("a setting of a parameter: " + makes_sense.fault().message);
-    }
-    case Verb::read: return descriptor.iteration >= 0 ? Status() : refuse("an iteration below 0");
-    case Verb::signal:
-      if (descriptor.event[0] == '\0' || std::memchr(descriptor.event, '\0', sizeof descriptor.event) == nullptr) {
-        return refuse("an event without an end to its name");
-      }
-      [[fallthrough]];
-    case Verb::attribute:
-    case Verb::write:
-      if (descriptor.iteration < 0) return refuse("an iteration below 0");
-      if (descriptor.verb == Verb::attribute) {
-        const bool known = descriptor.variable < member.config.variables.size();
-        if (!known && descriptor.variable != kNoVariable) return refuse("an attribute of an unknown variable");
-        const Status follows = member.server->check_attribute(descriptor);
-        if (!follows.ok()) return refuse(follows.fault().message);
-      }
-      member.open.insert(descriptor.iteration);
-      if (member.open.size() > OpenIterations::kMaxOpen) return refuse("too many iterations at once");
-      return begin_iteration(member, descriptor.iteration);
-    case Verb::end_iteration:
-      if (descriptor.iteration < 0) return refuse("an iteration below 0");
-      member.open.erase(descriptor.iteration);
-      return begin_iteration(member, descriptor.iteration);
-    case Verb::drop_iteration:
-      if (descriptor.iteration < 0) return refuse("an iteration below 0");
-      member.open.erase(descriptor.iteration);
-      involve(member, descriptor.iteration);
-      return {};
-    default: break;  // borrow, which only place `thread` has, and numbers that are no verb
-  }
-  return refuse("a verb that there is not");
+  const Member& member = *members_.at(client);
+  const Status valid = member.server->check(descriptor);
+  return valid.ok() ? check_beginning(member, descriptor) : valid;
 }
 
-void ServedClients::accepted(int client, const Descriptor& descriptor) {
+// Returns ok unless the verb begins an iteration, and the client may begin no more.
+Status ServedClients::check_beginning(const Member& member, const Descriptor& verb) const {
+  if (!opens(verb.verb) && verb.verb != Verb::end_iteration) return {};
+  const bool is_open = member.open.contains(verb.iteration);
+  if (opens(verb.verb) && !is_open && member.open.size() >= OpenIterations::kMaxOpen) {
+    return Status(TAILRACE_INVALID_ARGUMENT, "it sent too many iterations at once");
+  }
+  if (member.begun.contains(verb.iteration) || member.files->files->has_left(verb.iteration)) return {};
+  // If clients share files, it may join iterations that others have begun.
+  const uint32_t most = member.own ? member.most_begun : IterationTable<>::kWords;
+  if (member.begun.size() < most) return {};
+  return Status(TAILRACE_INVALID_ARGUMENT,
+                fmt::format("it sent the beginning of an iteration while {} are unfinished, expected at most {}",
+                            member.begun.size(), most));
+}
+
+void ServedClients::note_iteration(Member& member, const Descriptor& verb) {
+  if (opens(verb.verb)) member.open.insert(verb.iteration);
+  if (ends(verb.verb)) member.open.erase(verb.iteration);
+  if (!opens(verb.verb) && !ends(verb.verb)) return;
+  involve(member, verb.iteration);
+  const bool begins = verb.verb != Verb::drop_iteration && member.involved.contains(verb.iteration);
+  if (begins) member.begun.insert(verb.iteration);
+}
+
+void ServedClients::accept(int client, const Descriptor& descriptor) {
+  Member& member = *members_.at(client);
+  note_iteration(member, descriptor);
   ledger_.accepted(client, descriptor);
   if (descriptor.verb == Verb::write) {
-    ServerCounters& counters = members_[client]->to_client.counters();
+    ServerCounters& counters = member.to_client.counters();
     counters.blocks_accepted.add();
     counters.bytes_accepted.add(descriptor.bytes.length);
   }
-  if (!is_passing(descriptor.verb) || ++passing_ < passing_kept_) return;
-  strike_out_passing();
+  if (is_passing(descriptor.verb) && ++passing_ >= passing_kept_) strike_out_passing();
+  member.server->accept(descriptor);
 }
 
 void ServedClients::strike_out_passing() {
@@ -423,24 +402,23 @@ bool ServedClients::is_done(int client, const Descriptor& verb) const {
   return !found->second->to_client.is_pending(verb.ticket);
 }
 
-void ServedClients::lost(int client, const RunTimes& run) {
-  members_.at(client)->is_lost = true;
-  run_ = run;
-}
+void ServedClients::lost(int) { runs_.departed(); }
 
-bool ServedClients::pressed() const {
-  if (!again_.empty() || engine_.room() < FileGroup::kRequestsAtOnce) return true;
-  return std::any_of(members_.begin(), members_.end(),
-                     [](const auto& entry) { return entry.second->is_lost || entry.second->server->pressed(); });
+Urgency ServedClients::urgency() const {
+  if (!again_.empty() || engine_.room() < FileGroup::kRequestsAtOnce) return Urgency::waiting;
+  Urgency most = Urgency::none;
+  for (const auto& [client, member] : members_) {
+    most = std::max(most, member->is_gone() ? Urgency::waiting : member->server->urgency());
+  }
+  return most;
 }
 
 bool ServedClients::settled(int client) const { return again_.empty() && members_.at(client)->server->settled(); }
 
 void ServedClients::leave(int client) {
   Member& member = *members_.at(client);
-  member.has_left = true;
   const bool counted = actions_ != nullptr && actions_->of_node();
-  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client, run_);
+  if (member.files->group == Ledger::kNode || counted) ledger_.gone(client, runs_.times());
   if (actions_ != nullptr) actions_->leave(client);
   member.server->leave();
   member.files->files->abandon();
@@ -482,13 +460,19 @@ bool ServedClients::waits_for_absent() const {
          std::any_of(members_.begin(), members_.end(), closes);
 }
 
+std::vector<int> ServedClients::here() const {
+  std::vector<int> numbers;
+  for (const auto& [client, member] : members_) numbers.push_back(client);
+  return numbers;
+}
+
 bool ServedClients::is_gone(int client) const {
   const auto found = members_.find(client);
-  return found == members_.end() || found->second->is_lost;
+  return found == members_.end() || found->second->is_gone();
 }
 
 bool ServedClients::all_gone() const {
-  return std::all_of(members_.begin(), members_.end(), [](const auto& entry) { return entry.second->is_lost; });
+  return std::all_of(members_.begin(), members_.end(), [](const auto& entry) { return entry.second->is_gone(); });
 }
 
 // Returns the numbers of the clients that never came, if the numbers of those that came show the node's range: from 0
@@ -509,10 +493,10 @@ std::vector<int> ServedClients::absent_numbers() const {
   return {};
 }
 
-void ServedClients::give_up_absent(const std::string& why, const RunTimes& run) {
+void ServedClients::give_up_absent(const std::string& why) {
   const size_t clients = expected();
   if (gave_up_absent_ || came_.size() >= clients) return;
-  ledger_.absent(run);  // first: a server that replaces this one publishes nothing that waits for them
+  ledger_.absent(runs_.times());  // first: a server that replaces this one publishes nothing that waits for them
   gave_up_absent_ = true;
   const std::vector<int> absent = absent_numbers();
   const bool keeps = node_files_ && node_files_->config.place.on_missing == OnMissing::keep;
@@ -530,7 +514,7 @@ void ServedClients::give_up_absent(const std::string& why, const RunTimes& run) 
   if (actions_ != nullptr) actions_->give_up_absent();
   if (node_files_) node_files_->files->give_up_absent(absent);
   for (auto& [client, member] : members_) {
-    if (member->has_left) member->files->files->abandon();
+    if (member->stage == ClientRings::Stage::left) member->files->files->abandon();
   }
 }
 
@@ -551,16 +535,10 @@ void ServedClients::progress() {
 
 // Runs the engine once for all clients, until none of them has more to begin.
 void ServedClients::drive_engine() {
-  bool speed = false;
-  for (auto& [client, member] : members_) {
-    speed = speed || member->is_lost || member->server->wants_speed();
-    if (member->is_lost && member->config.holds_writes()) engine_.hurry();
-    member->server->hurry_if_waited_for();
-  }
-  engine_.hurry_transfers(speed);
+  const Urgency urgent = urgency();
   bool more = true;
   while (more) {
-    engine_.progress();
+    engine_.progress(urgent);
     more = false;
     for (auto& [client, member] : members_) more = member->server->begin_more() || more;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/names/counted.hpp"
@@ -11,8 +12,9 @@
 namespace tailrace::impl {
 namespace {
 
-// Most requests that one descriptor may need.
-constexpr uint32_t kRequestsPerVerb = FileGroup::kRequestsAtOnce;
+Status sent(const std::string& what) { return Status(TAILRACE_INVALID_ARGUMENT, "it sent " + what); }
+
+bool belongs_to_iteration(Verb verb) { return verb != Verb::parameter && !is_flush(verb) && !is_of_file(verb); }
 
 // A read may be of any iteration, at any time; some verbs belong to none.
 bool begins_iteration(const Descriptor& descriptor) {
@@ -37,7 +39,7 @@ Status check_attribute(const AttributeNote& note) {
 }  // namespace
 
 Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
-               TraceLog& trace, FilterCrew* crew)
+               TraceLog& trace, FilterCrew* crew, bool shares_memory)
     : config_(config),
       client_(static_cast<uint32_t>(client)),
       to_client_(to_client),
@@ -45,6 +47,7 @@ Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& 
       files_(files),
       trace_(trace),
       crew_(crew),
+      shares_memory_(shares_memory),
       layouts_(config, client),
       verbs_(config, to_client),
       meter_(to_client.iterations(), engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()),
@@ -70,10 +73,58 @@ void Server::serve_files(SharedFiles& files) {
   raw_ = std::make_unique<RawFiles>(config_, client_, to_client_, engine_, files, host, file_meter_);
 }
 
-bool Server::ready() const { return engine_.room() >= kRequestsPerVerb; }
+// ---- checks of verbs ------------------------------------------------------------------------------------------
+
+Status Server::check(const Descriptor& descriptor) const {
+  if (is_of_file(descriptor.verb)) {
+    if (descriptor.verb == Verb::file_borrow && !shares_memory_) return sent("bytes in memory that is its own");
+    const Status valid = raw_->check(descriptor);
+    return valid.ok() ? valid : sent(valid.fault().message);
+  }
+  if (belongs_to_iteration(descriptor.verb) && descriptor.iteration < 0) return sent("an iteration below 0");
+  switch (descriptor.verb) {
+    case Verb::flush:
+    case Verb::close:
+    case Verb::end_iteration:
+    case Verb::drop_iteration: return {};
+    case Verb::write:
+    case Verb::borrow:
+    case Verb::read: return check_block(descriptor);
+    case Verb::parameter: {
+      const Status valid = layouts_.check(descriptor);
+      return valid.ok() ? valid : sent("a setting of a parameter: " + valid.fault().message);
+    }
+    case Verb::signal:
+      if (descriptor.event[0] == '\0' || std::memchr(descriptor.event, '\0', sizeof descriptor.event) == nullptr) {
+        return sent("an event without an end to its name");
+      }
+      return {};
+    case Verb::attribute: {
+      const bool known = descriptor.variable < config_.variables.size();
+      if (!known && descriptor.variable != kNoVariable) return sent("an attribute of an unknown variable");
+      const Status valid = attribute_.check(descriptor);
+      return valid.ok() ? valid : sent(valid.fault().message);
+    }
+    default: return sent("an unknown verb");
+  }
+}
+
+Status Server::check_block(const Descriptor& descriptor) const {
+  if (descriptor.variable >= config_.variables.size()) return sent("an unknown variable");
+  const Descriptor::Bytes& bytes = descriptor.bytes;
+  if (bytes.length != layouts_.shapes().of(descriptor.variable)->bytes()) return sent("a block of another length");
+  const bool outside = descriptor.verb == Verb::borrow || bytes.block == kNoBlock;
+  if (outside) return shares_memory_ ? Status() : sent("a block in memory that is its own");
+  const uint64_t pool = to_client_.memory().size();
+  if (bytes.address > pool || bytes.length > pool - bytes.address) return sent("a block outside its pool");
+  if (bytes.address % RangeAllocator::kGrain != 0) return sent("a block that is not aligned");
+  if (bytes.block >= to_client_.blocks()) return sent("a block of an impossible number");
+  return {};
+}
+
+// ---- verbs ----------------------------------------------------------------------------------------------------
 
 void Server::accept(const Descriptor& descriptor) {
-  TAILRACE_REQUIRE(ready());
   if (is_flush(descriptor.verb)) {
     verbs_.add_flush(descriptor);
     return;
@@ -141,19 +192,6 @@ void Server::file_write_went(const Descriptor& descriptor, const Request& reques
               .start = Nanoseconds(descriptor.bytes.handed),
               .begun = request.course.begun,
               .end = request.course.ended});
-}
-
-void Server::progress() {
-  hurry_if_waited_for();
-  engine_.hurry_transfers(wants_speed());
-  do {
-    engine_.progress();
-  } while (begin_more());
-  report(engine_.counts());
-}
-
-void Server::hurry_if_waited_for() {
-  if (config_.holds_writes() && is_waited_for()) engine_.hurry();
 }
 
 bool Server::begin_more() { return blocks_.progress() || files_.progress() || (raw_ && raw_->progress()); }
@@ -305,10 +343,13 @@ void Server::give_back_forgotten() {
 
 void Server::give_back(uint32_t block, uint64_t sequence) { to_client_.give_back(block, sequence); }
 
-// Returns true if the client waits for more than single requests (which are `immediate` themselves), if it will soon
-// wait for memory, or if the engine can take no more.
-bool Server::is_waited_for() const {
-  return verbs_.has_flushes() || is_short_of_memory() || (raw_ && raw_->is_waited_for()) || !ready();
+// A client waits for more than single requests (which are `immediate` themselves), or soon will: for a flush, a read,
+// memory, or iterations to leave.
+Urgency Server::urgency() const {
+  const bool waits = verbs_.has_flushes() || blocks_.is_reading() || is_short_of_memory() ||
+                     is_short_of_iterations() || (raw_ && raw_->is_waited_for());
+  if (waits) return Urgency::waiting;
+  return to_client_.sleeps() ? Urgency::sleeping : Urgency::none;
 }
 
 bool Server::is_short_of_memory() const {
@@ -321,18 +362,6 @@ bool Server::is_short_of_iterations() const { return 2 * ends_.size() > to_clien
 
 bool Server::hungry() const {
   return blocks_.idle() && to_client_.has_sent_no_more() && to_client_.waits_for_memory();
-}
-
-bool Server::pressed() const {
-  return verbs_.has_flushes() || blocks_.is_reading() || is_short_of_memory() || is_short_of_iterations();
-}
-
-bool Server::wants_speed() const { return to_client_.sleeps() || pressed() || is_waited_for(); }
-
-std::optional<Nanoseconds> Server::due_in() const {
-  const std::optional<Nanoseconds> due = engine_.due();
-  if (!due) return std::nullopt;
-  return std::max(*due - engine_.clock().now(), Nanoseconds::zero());
 }
 
 void Server::answer_flushes() {

@@ -1,12 +1,12 @@
-// Server: the other half of a session. Takes one client's verbs, hands each to the part that carries it out (blocks,
+// Server: the server of one client. Checks the client's verbs, hands each to the part that carries it out (blocks,
 // raw files, the group's files), and reports its end to the client.
 //
-// Server has more than 35 functions: the client's place, ServedClients, a server that takes up what an earlier one
-// left, and actions call it; and it answers its parts.
+// Server has more than 35 functions: ServedClients, a server that takes up what an earlier one left, and actions call
+// it; and it answers its parts.
 //
-// Runs wherever the place runs it, on one thread; never waits. Its group owns the client's files, from begin to
-// publication, and may share them with other clients' servers. Knows the format, place and storage by their ports
-// only.
+// Never waits; one thread, which drives the servers of all clients (ServedClients). Its group owns the client's
+// files, from begin to publication, and may share them with other clients' servers. Knows the format, place and
+// storage by their ports only.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,6 @@
 #include "model/config.hpp"
 #include "model/trace.hpp"
 #include "model/wire/attribute_wire.hpp"
-#include "place/place.hpp"
 #include "publish/file_group.hpp"
 #include "server/raw_files/file_meter.hpp"
 #include "server/raw_files/raw_files.hpp"
@@ -30,27 +29,24 @@
 
 namespace tailrace::impl {
 
-class Server final : public RequestSink, private GroupMember, private RawFiles::Host {
+class Server final : private GroupMember, private RawFiles::Host {
  public:
   // Borrows all but `client`, for the life of the server. `crew` is needed if there are filtered variables.
+  // `shares_memory`: the client's process is this one, so that the client may borrow.
   Server(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files, TraceLog& trace,
-         FilterCrew* crew = nullptr);
+         FilterCrew* crew = nullptr, bool shares_memory = false);
   // REQUIRES: everything has ended.
   ~Server() override;
 
-  bool ready() const override;
-  void accept(const Descriptor& descriptor) override;
-  // For a server that has the engine to itself. When several clients' servers share one, their driver calls the parts
-  // of this function instead, and the engine's once for all of them.
-  void progress() override;
-  void hurry_if_waited_for();
+  // Returns ok if the client may send this verb now, and changes nothing. The client's values are not trusted: what a
+  // verb refers to must be its own, and must exist. A failure says what the client sent.
+  Status check(const Descriptor& descriptor) const;
+  // REQUIRES: check(), and the engine has room for a verb (FileGroup::kRequestsAtOnce).
+  void accept(const Descriptor& descriptor);
   // Begins verbs that had to wait for room in the engine. Returns true if it began any.
   bool begin_more();
   // Reports to the client what has ended; `counts` are the engine's.
   void report(const Engine::Counts& counts);
-  std::optional<Nanoseconds> due_in() const override;
-  // Returns true if all accepted verbs have ended.
-  bool idle() const override { return blocks_.idle() && ends_.empty() && (!raw_ || raw_->idle()) && engine_.idle(); }
 
   // Accepts a verb that an earlier server accepted, in the same order. A verb that has ended is only noted. The
   // iterations are held (FileGroup) until all verbs are accepted, since an end may come before blocks that belong to
@@ -63,12 +59,6 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   void end_again();
   // Returns true if the bytes of a block of the pool are in its file, or their write has failed.
   bool has_ended(const Descriptor& descriptor) const { return blocks_.has_ended(descriptor); }
-  // Returns the client's layouts, after all accepted verbs.
-  const Shapes& shapes() const { return layouts_.shapes(); }
-  // Returns ok if a part of an attribute (Verb::attribute) follows those before it.
-  Status check_attribute(const Descriptor& descriptor) const { return attribute_.check(descriptor); }
-  // Returns ok if a parameter's setting (Verb::parameter) fits those before it, and makes valid layouts.
-  Status check_setting(const Descriptor& descriptor) const { return layouts_.check(descriptor); }
   // Returns true if nothing of this client is under way.
   bool settled() const { return blocks_.idle() && verbs_.settled(); }
   // Notes that the client has gone, and accepts no more. Call it once.
@@ -76,8 +66,6 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
 
   // Lets clients open raw files. Call it before any verb is accepted. Borrows `files` for the life of the server.
   void serve_files(SharedFiles& files);
-  // Returns ok if a verb about a raw file is valid; see RawFiles.
-  Status check_file(const Descriptor& descriptor) { return raw_->check(descriptor); }
 
   // Lets actions use blocks. Call it before any verb is accepted. Borrows `actions` for the life of the server.
   void serve_actions(ActionPort& actions) {
@@ -89,11 +77,7 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   // Returns true if the client waits for memory, has seen all blocks that were given back, and nothing is being
   // written.
   bool hungry() const;
-  // Returns true if the client waits for an end, or soon would: for a flush, a read, or memory. Then none of its
-  // requests may be held back.
-  bool pressed() const;
-  // Returns true if the client waits for something, or soon will: then writes are not held back.
-  bool wants_speed() const;
+  Urgency urgency() const;
   // Notes that the iteration has left, so that the client may begin another one.
   void give_room(int64_t iteration);
   // Reports a failure to the client that belongs to none of its verbs.
@@ -103,6 +87,7 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   FileGroup& files() { return files_; }
 
  private:
+  Status check_block(const Descriptor& descriptor) const;
   void begin(const Descriptor& descriptor);
   void measure_verb(const Descriptor& descriptor);
   void end_iteration(const Descriptor& descriptor);
@@ -117,7 +102,6 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   void file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) override;
 
   void copy_counts(const Engine::Counts& counts);
-  bool is_waited_for() const;
   bool is_short_of_memory() const;
   bool is_short_of_iterations() const;
   int client() const override { return static_cast<int>(client_); }
@@ -133,7 +117,8 @@ class Server final : public RequestSink, private GroupMember, private RawFiles::
   FileGroup& files_;
   TraceLog& trace_;
   ActionPort* actions_ = nullptr;
-  FilterCrew* const crew_;         // may be null if nothing is filtered
+  FilterCrew* const crew_;  // may be null if nothing is filtered
+  const bool shares_memory_;
   std::unique_ptr<RawFiles> raw_;  // null: there are no raw files
 
   // Used by the server's thread only.

@@ -21,7 +21,6 @@ ServerCore::ServerCore(const Clock& clock, const ProcessClock& processes, Doorbe
       ledger_(ledger),
       log_(log),
       options_(options),
-      rings_(*this),
       runs_(processes),
       began_(clock.now()) {}
 
@@ -34,7 +33,7 @@ void ServerCore::equip(const Config& common, Equipment equipment) {
   }
   common_ = common;
   engine_ = &equipment.engine;
-  clients_.emplace(equipment.engine, ledger_, log_, std::move(equipment.make_format), equipment.crew,
+  clients_.emplace(equipment.engine, ledger_, log_, runs_, std::move(equipment.make_format), equipment.crew,
                    std::move(equipment.descriptors), equipment.expected);
 }
 
@@ -45,17 +44,9 @@ void ServerCore::serve_actions(ServerActions& actions) {
 
 // ---- clients come and go --------------------------------------------------------------------------------------
 
-ClientEnds& ServerCore::reach(int client, const Guest& guest) {
-  const auto [end, added] = ends_.try_emplace(client, guest.channel);
-  TAILRACE_ASSERT(added);
-  return end->second;
-}
-
 void ServerCore::begin(int client, Config config, const Guest& guest) {
   runs_.came(client, guest.process);
-  RequestSink& sink = clients_->begin(client, std::move(config), reach(client, guest));
-  rings_.add(client, guest.channel, guest.server_asleep, sink, 0);
-  here_.insert(client);
+  clients_->begin(client, std::move(config), guest);
   had_client_ = true;
   if (!std::exchange(continues_run_, false)) return;
   clients_->take_up_ledger();
@@ -65,12 +56,10 @@ void ServerCore::begin(int client, Config config, const Guest& guest) {
 
 void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t began, bool alive, bool has_left) {
   runs_.adopted(client, guest.process, began, !alive || has_left);
-  RequestSink& sink = clients_->adopt(client, std::move(config), reach(client, guest));
-  rings_.add(client, guest.channel, guest.server_asleep, sink, ledger_.last_sequence(client));
-  here_.insert(client);
+  clients_->adopt(client, std::move(config), guest);
   had_client_ = true;
   // The client said goodbye, and the earlier server did not hear it.
-  if (!alive || has_left) rings_.lose(client, !alive);
+  if (!alive || has_left) clients_->lose(client, !alive);
 }
 
 void ServerCore::take_up_ledger() {
@@ -80,7 +69,7 @@ void ServerCore::take_up_ledger() {
   }
   clients_->take_up_ledger();
   // The ledger names clients that have left and are no longer here.
-  if (came().size() > here_.size()) runs_.departed_earlier();
+  if (came().size() > clients_->here().size()) runs_.departed_earlier();
 }
 
 const std::set<int>& ServerCore::came() const {
@@ -88,14 +77,12 @@ const std::set<int>& ServerCore::came() const {
   return clients_ ? clients_->came() : nobody;
 }
 
-void ServerCore::lost(int client) {
-  runs_.departed();
-  clients_->lost(client, runs_.times());
-}
+bool ServerCore::is_empty() const { return !clients_ || clients_->empty(); }
 
 // Returns true if every present client has gone, even if the server has not seen its death yet.
 bool ServerCore::all_gone() const {
-  return std::all_of(here_.begin(), here_.end(),
+  const std::vector<int> here = clients_->here();
+  return std::all_of(here.begin(), here.end(),
                      [this](int client) { return clients_->is_gone(client) || runs_.has_ended(client); });
 }
 
@@ -114,7 +101,7 @@ Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
   if (run_is_over() || runs_.is_of_another(process)) {
     if (all_gone()) {
       runs_.departed_before(process);
-      clients_->give_up_absent(", since another run has begun", runs_.times());
+      clients_->give_up_absent(", since another run has begun");
       return true;
     }
     return Status(
@@ -154,21 +141,20 @@ bool ServerCore::step(Acceptor& acceptor) {
 
 // Returns true if there may be more to do at once.
 bool ServerCore::work(Acceptor& acceptor) {
-  const ClientRings::Round round = rings_.work();
+  if (!clients_) return false;
+  const ClientRings::Round round = clients_->work();
   for (const auto& [client, why] : round.distrusted) acceptor.distrusted(client, why);
   for (const auto& [client, died] : round.dismissed) {
     acceptor.dismissed(client, died);
-    here_.erase(client);
-    ends_.erase(client);
     runs_.dismissed(client);
   }
-  return round.more;
+  return look_for_absent() || round.more;
 }
 
 bool ServerCore::is_over(const Acceptor& acceptor) {
-  const bool lonely = here_.empty() && !acceptor.has_company();
+  const bool lonely = is_empty() && !acceptor.has_company();
   if (!lonely || !had_client_) alone_until_.reset();
-  if (here_.empty() && acceptor.next_run_waits()) return true;  // the waiting client starts the next server
+  if (is_empty() && acceptor.next_run_waits()) return true;  // the waiting client starts the next server
   if (!lonely) return false;
   if (had_client_) return has_waited_for_others();
   return options_.first_client_in && clock_.now() >= began_ + *options_.first_client_in;
@@ -188,12 +174,12 @@ bool ServerCore::has_waited_for_others() {
 
 void ServerCore::sleep(Acceptor& acceptor) {
   doorbell_.prepare();
-  rings_.announce();
+  if (clients_) clients_->announce();
   // Only from here on is a ring certain to be heard, so look once more at everything that rings.
   const bool worked = work(acceptor) || acceptor.has_news();
   acceptor.wait(worked ? std::optional(Nanoseconds::zero()) : limit());
   doorbell_.cancel();
-  rings_.retract();
+  if (clients_) clients_->retract();
 }
 
 // Returns the time after which the server must act even if nothing has happened.
@@ -211,19 +197,10 @@ std::optional<Nanoseconds> ServerCore::limit() const {
   return std::max(*next - clock_.now(), Nanoseconds::zero());
 }
 
-void ServerCore::progress() {
-  if (!clients_) return;
-  if (clients_->pressed()) engine_->hurry_schedule();
-  clients_->progress();
-  look_for_absent();
-}
-
 bool ServerCore::finish() {
   while (engine_ != nullptr && !engine_->idle()) {
     doorbell_.prepare();
-    engine_->hurry_schedule();
-    engine_->hurry_transfers(true);
-    engine_->progress();
+    engine_->progress(Urgency::waiting);
     if (engine_->idle()) break;
     std::optional<Nanoseconds> limit = engine_->due();
     if (limit) limit = std::max(*limit - clock_.now(), Nanoseconds::zero());
@@ -247,22 +224,27 @@ Nanoseconds ServerCore::patience() const {
 }
 
 // Looks for clients that never come, and so hold up the shared files of all. Logs it after a while, and gives them up
-// after place.patience; at once if no client can come any more.
-void ServerCore::look_for_absent() {
-  if (!clients_->waits_for_absent()) return waits_since_.reset();
-  if (options_.drain) return clients_->give_up_absent(", since the job is over", runs_.times());
+// after place.patience; at once if no client can come any more. Returns true if it gave them up: then there is more
+// to do.
+bool ServerCore::look_for_absent() {
+  if (!clients_->waits_for_absent()) {
+    waits_since_.reset();
+    return false;
+  }
   const Nanoseconds now = clock_.now();
   if (!waits_since_) waits_since_ = now;
-  if (now >= *waits_since_ + patience()) {
-    return clients_->give_up_absent(fmt::format(", after place.patience of {} s", common_->place.patience),
-                                    runs_.times());
+  if (options_.drain || now >= *waits_since_ + patience()) {
+    clients_->give_up_absent(options_.drain ? ", since the job is over"
+                                            : fmt::format(", after place.patience of {} s", common_->place.patience));
+    return true;
   }
-  if (warned_of_absent_ || now < *waits_since_ + std::min(kMissingFor, patience() / 2)) return;
+  if (warned_of_absent_ || now < *waits_since_ + std::min(kMissingFor, patience() / 2)) return false;
   warned_of_absent_ = true;
   log_.warning(
       "files wait for clients that have not come: found {} ({}), expected {}, as place.clients says; they are "
       "given up after place.patience of {} s",
       came().size(), fmt::join(came(), ", "), common_->place.clients, common_->place.patience);
+  return false;
 }
 
 // Returns when look_for_absent() has to act.

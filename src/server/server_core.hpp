@@ -1,12 +1,11 @@
-// ServerCore: the main loop of a server of several clients. It takes their verbs from the rings, moves all work on,
-// waits for clients that have not come yet, keeps the processes of one run apart from those of the next, sleeps when
-// there is nothing to do, and ends after the last client.
+// ServerCore: the main loop of every server. It lets the clients' verbs be taken and all work move on, waits for
+// clients that have not come yet, keeps the processes of one run apart from those of the next, sleeps when there is
+// nothing to do, and ends after the last client.
 //
 // Everything that differs between places is passed in: the clock, the doorbell, the ledger, the engine on its
 // storage, the formats, and the acceptor that meets the clients. So the simulator runs exactly this code. One thread.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,10 +13,8 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
-#include "channel/channel_ends.hpp"
 #include "engine/engine.hpp"
 #include "place/acceptor.hpp"
-#include "place/client_rings.hpp"
 #include "recovery/ledger.hpp"
 #include "server/earlier_run.hpp"
 #include "server/run_watch.hpp"
@@ -25,7 +22,7 @@
 
 namespace tailrace::impl {
 
-class ServerCore final : private ClientRings::Host {
+class ServerCore final {
  public:
   struct Options {
     bool drain = false;                          // write what an earlier server left, admit no client, and end
@@ -41,17 +38,12 @@ class ServerCore final : private ClientRings::Host {
     uint32_t expected = 1;  // how many clients may come, if their configuration does not say it
   };
 
-  // A client's side of its channel, and its process.
-  struct Guest {
-    Channel& channel;
-    SleepFlag<>& server_asleep;
-    pid_t process = 0;
-  };
+  using Guest = ServedClients::Guest;
 
   // Borrows all but `options`.
   ServerCore(const Clock& clock, const ProcessClock& processes, Doorbell& doorbell, Ledger& ledger, Log& log,
              Options options);
-  ~ServerCore() override;
+  ~ServerCore();
 
   // Call it before the first client. `common` has what all clients' configurations have in common.
   void equip(const Config& common, Equipment equipment);
@@ -68,8 +60,8 @@ class ServerCore final : private ClientRings::Host {
 
   // Notes that the client is gone. The server dismisses it when all its verbs have ended. `died`: it did not say
   // goodbye.
-  void lose(int client, bool died) { rings_.lose(client, died); }
-  bool gone(int client) const { return rings_.gone(client); }
+  void lose(int client, bool died) { clients_->lose(client, died); }
+  bool gone(int client) const { return clients_->is_gone(client); }
   // Returns true if the process, which wants to come as that new client, belongs to the next run: it has to wait for
   // the next server. Fails if the process may not come at all.
   Result<bool> is_of_next_run(int client, pid_t process);
@@ -84,31 +76,21 @@ class ServerCore final : private ClientRings::Host {
   // Acceptor::wait(). Returns false if run() would end.
   bool step(Acceptor& acceptor);
   // Returns true if no verb of the client is under way.
-  bool settled(int client) const override { return clients_->settled(client); }
+  bool settled(int client) const { return clients_->settled(client); }
   // Call it after run(): waits until nothing is under way. Returns true if the ledger must outlive this server: the
   // next one needs it to refuse clients that come after their run.
   bool finish();
 
  private:
-  // Implements ClientRings::Host.
-  Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
-  void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
-  void lost(int client) override;
-  void leave(int client) override { clients_->leave(client); }
-  bool released(int client) override { return clients_->released(client); }
-  void dismiss(int client) override { clients_->dismiss(client); }
-  void progress() override;
-  bool ready() override { return clients_ && clients_->ready(); }
-
-  ClientEnds& reach(int client, const Guest& guest);
   bool work(Acceptor& acceptor);
   bool is_over(const Acceptor& acceptor);
   bool has_waited_for_others();
   void sleep(Acceptor& acceptor);
   std::optional<Nanoseconds> limit() const;
-  void look_for_absent();
+  bool look_for_absent();
   std::optional<Nanoseconds> absent_due() const;
   Nanoseconds patience() const;
+  bool is_empty() const;
   bool all_gone() const;
   bool run_is_over() const;
 
@@ -117,17 +99,14 @@ class ServerCore final : private ClientRings::Host {
   Ledger& ledger_;
   Log& log_;
   const Options options_;
-  ClientRings rings_;
   std::optional<Config> common_;
   Engine* engine_ = nullptr;
   ServerActions* actions_ = nullptr;
-  std::map<int, ChannelEnds> ends_;       // by client
-  std::optional<ServedClients> clients_;  // none: no client has come yet
-  std::set<int> here_;                    // clients that have come and not been dismissed
   RunWatch runs_;
-  EarlierRun earlier_run_;      // until another one begins
-  bool begins_run_ = false;     // with its first client: nobody has been adopted
-  bool continues_run_ = false;  // … the first client belongs to the run before, which goes on
+  std::optional<ServedClients> clients_;  // none: no client has come yet
+  EarlierRun earlier_run_;                // until another one begins
+  bool begins_run_ = false;               // with its first client: nobody has been adopted
+  bool continues_run_ = false;            // … the first client belongs to the run before, which goes on
   const Nanoseconds began_;
   bool had_client_ = false;
   std::optional<Nanoseconds> alone_until_;  // when the server ends if no other client comes, after the last one has

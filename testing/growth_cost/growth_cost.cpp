@@ -14,14 +14,13 @@
 #include <vector>
 
 #include "base/sync/doorbell.hpp"
-#include "channel/channel_ends.hpp"
 #include "channel/channel_memory.hpp"
 #include "client/client.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
-#include "place/client_rings.hpp"
 #include "server/served_clients.hpp"
 #include "storage/memory/memory_storage.hpp"
+#include "testing/no_processes.hpp"
 #include "testing/sample_config.hpp"
 
 namespace tailrace::impl {
@@ -97,40 +96,29 @@ class NodeClient final : public Place {
   const std::unique_ptr<std::byte, void (*)(void*)> memory_;  // the pool, followed by the channel's parts
   Channel channel_;
   Channel of_server_;
-  ChannelEnds ends_{of_server_};
   TraceLog trace_{0};
   std::optional<Client> client_;
 };
 
 // A node's server, and its clients.
-class Node final : public ClientRings::Host {
+class Node final {
  public:
   explicit Node(Config config, int clients)
       : config_(std::move(config)),
         ledger_(std::move(Ledger::open(std::make_unique<KeptLines>(), log_)).value()),
-        clients_(engine_, ledger_, log_, [this](int client, const Config& of) { return make_format(client, of); }) {
+        clients_(engine_, ledger_, log_, runs_,
+                 [this](int client, const Config& of) { return make_format(client, of); }) {
     for (int number = 0; number < clients; ++number) all_.emplace_back(*this, number);
   }
-  ~Node() override {
-    for (size_t number = 0; number < all_.size(); ++number) rings_.lose(static_cast<int>(number), true);
+  ~Node() {
+    for (size_t number = 0; number < all_.size(); ++number) clients_.lose(static_cast<int>(number), true);
     serve();
   }
 
   Client& client(int number) { return all_[static_cast<size_t>(number)].client(); }
   void serve() {
-    for (int quiet = 0; quiet < 3;) quiet = rings_.work().more ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < 3;) quiet = clients_.work().more ? 0 : quiet + 1;
   }
-
-  // Implements ClientRings::Host.
-  Status check(int client, const Descriptor& verb) override { return clients_.check(client, verb); }
-  void accepted(int client, const Descriptor& verb) override { clients_.accepted(client, verb); }
-  void lost(int client) override { clients_.lost(client, {}); }
-  bool settled(int client) const override { return clients_.settled(client); }
-  void leave(int client) override { clients_.leave(client); }
-  bool released(int client) override { return clients_.released(client); }
-  void dismiss(int client) override { clients_.dismiss(client); }
-  void progress() override { clients_.progress(); }
-  bool ready() override { return clients_.ready(); }
 
  private:
   friend class NodeClient;
@@ -148,9 +136,10 @@ class Node final : public ClientRings::Host {
   Fifo fifo_;
   Engine engine_{storage_, fifo_, clock_, {}};
   Ledger ledger_;
+  NoProcesses processes_;
+  RunWatch runs_{processes_};
   std::deque<NodeClient> all_;  // their channels outlive the server's view of them
   ServedClients clients_;
-  ClientRings rings_{*this};
 };
 
 NodeClient::NodeClient(Node& node, int number)
@@ -160,8 +149,8 @@ NodeClient::NodeClient(Node& node, int number)
       memory_(static_cast<std::byte*>(std::aligned_alloc(4096, budget_ + layout_.bytes())), std::free),
       channel_(make_channel()),
       of_server_(view()) {
-  RequestSink& sink = node.clients_.begin(number, node.config_, ends_);
-  node.rings_.add(number, of_server_, ChannelMemory::control(memory_.get() + budget_).server_asleep, sink, 0);
+  node.clients_.begin(number, node.config_,
+                      {of_server_, ChannelMemory::control(memory_.get() + budget_).server_asleep});
   client_.emplace(node.config_, *this, node.clock_, node.log_, trace_);
 }
 

@@ -134,7 +134,7 @@ class EngineRun final : public CompletionSink {
     }
   }
 
-  // As in ServeLoop: the engine is never asleep while there is work.
+  // As in ServerCore: the engine is never asleep while there is work.
   void sleep() {
     engine_.progress();
     if (engine_.idle()) return;

@@ -234,7 +234,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
                   {.depth = SplitDice(node.seed_, node.name_ + " depth").between32(1, 8)}, node.name_),
           engine(storage, fifo, node.world_.clock(), {}),
           format(config, storage, {0, "machine", [] { return std::string("now"); }}),
-          group(config, engine, format, log, {.clients = 1, .journal = "d0/sim.dropped", .witness = &node}) {
+          group(config, engine, format, log, node, {.clients = 1, .journal = "d0/sim.dropped"}) {
       // Two nodes may complete a file at once: they write the same metadata.
       storage.ignore([&node](const void* memory) { return !node.has(memory); });
     }
@@ -468,7 +468,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
     for (const int64_t iteration : held) server_->group.release(iteration);
   }
 
-  // As in ServeLoop: nothing sleeps while there is work.
+  // As in ServerCore: nothing sleeps while there is work.
   void sleep() {
     if (++sleeps_ > kMostSleeps) world_.story().fail("hang", name_ + " waits for ever");
     Server& server = *server_;

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "server/iteration_limit.hpp"
+#include "format/hdf5/hdf5_format.hpp"
 
 namespace tailrace::impl::simulation {
 namespace {
-
-std::string journal_of(const Config& config, int client) {
-  return fmt::format("{}/{}_c{}.dropped", config.storage.paths[0], config.name, client);
-}
 
 std::string same_date() { return "2026-01-02 03:04:05 +0000"; }
 
@@ -27,16 +23,37 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
                plan.storage, name_),
       any_order_(SplitDice(seed, "order", static_cast<uint64_t>(number))),
       engine_(storage_, plan.any_order ? static_cast<Scheduler&>(any_order_) : fifo_, world.clock(), plan.engine),
-      format_(plan.config, storage_, Hdf5Format::Options{number, "machine", same_date}),
-      files_(plan.config, engine_, format_, log_, {.clients = 1, .journal = journal_of(plan.config, number)}),
-      raw_files_(engine_),
-      to_client_(channel_),
-      server_(plan.config, number, to_client_, engine_, files_, server_trace_),
-      loop_(channel_, doorbell_),
+      server_(*this),
       client_(plan.config, *this, world.clock(), log_, client_trace_) {
-  channel_.unfinished.set_limit(iteration_limit(plan.config, plan.storage.descriptors));
-  server_.serve_files(raw_files_);
   storage_.ignore([this](const void* memory) { return engine_.throws_away(memory); });
+}
+
+SimProcess::SimServer::SimServer(SimProcess& process_in)
+    : LoneServer(process_in.world_.clock(), process_in.processes_, process_in.doorbell_, process_in.log_,
+                 process_in.number_, process_in.plan_.config,
+                 {process_in.engine_,
+                  [&process_in](int client, const Config& config) {
+                    return std::make_unique<Hdf5Format>(config, process_in.storage_,
+                                                        Hdf5Format::Options{client, "machine", same_date});
+                  },
+                  nullptr, [&process_in](uint64_t) { return process_in.plan_.storage.descriptors; }, 1},
+                 process_in.channel_, process_in.server_trace_),
+      process(process_in) {}
+
+void SimProcess::SimServer::wait(std::optional<Nanoseconds> limit) {
+  if (limit && *limit == Nanoseconds::zero()) return;
+  if (limit) {
+    process.world_.after(*limit, [of = &process] {
+      if (of->runs_) of->doorbell_.wake();
+    });
+  }
+  process.doorbell_.sleep();
+}
+
+void SimProcess::run_server() {
+  runs_ = true;
+  server_.run();
+  runs_ = false;
 }
 
 void SimProcess::run_client(const std::function<void()>& program) {
@@ -45,7 +62,7 @@ void SimProcess::run_client(const std::function<void()>& program) {
   } catch (const Killed&) {
     world_.story().tell("client {} is gone", number_);
   }
-  loop_.stop();
+  server_.end();
 }
 
 Status SimProcess::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {

@@ -1,5 +1,5 @@
-// SimProcess: one process of the application with its server, as in place `thread`: the real client, server, engine,
-// format, pool, ring and bells, on a simulated disk. Two fibers run it.
+// SimProcess: one process of the application with its server, as in place `thread`: the real client, ServerCore,
+// engine, format, pool, ring and bells, on a simulated disk. Two fibers run it.
 //
 // When it dies, its storage is cut off at that moment, and the client's fiber ends where it next sleeps or ends a
 // verb. The server runs to its end unseen, so that memory is freed.
@@ -11,12 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "channel/channel_ends.hpp"
 #include "client/client.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
-#include "place/serve_loop.hpp"
-#include "server/server.hpp"
+#include "server/lone_server.hpp"
 #include "testing/simulation/application.hpp"
 #include "testing/simulation/session_plan.hpp"
 #include "testing/simulation/sim_segment.hpp"
@@ -58,7 +56,7 @@ class SimProcess final : public Place, public Application {
 
   // The bodies of its fibers. The first one runs `program`, the application.
   void run_client(const std::function<void()>& program);
-  void run_server() { loop_.run(server_); }
+  void run_server();
 
   // Kills the process as by kill -9; if `power`, cuts the power of all. Does nothing once the client has closed.
   void die(bool power) override;
@@ -83,11 +81,24 @@ class SimProcess final : public Place, public Application {
   void ring() override { doorbell_.ring(); }
   bool reaches_client() const override { return true; }
   uint32_t losses() const override { return 0; }
-  void stop() override { loop_.stop(); }
+  void stop() override { server_.end(); }
   Status wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) override;
   const std::string& description() const override { return name_; }
 
  private:
+  // There is one process here, and it lives.
+  struct OneProcess final : ProcessClock {
+    uint64_t began(pid_t) const override { return 1; }
+    uint64_t now() const override { return 2; }
+    uint64_t ticks(Nanoseconds time) const override { return static_cast<uint64_t>(time.count()); }
+  };
+  // Sleeps in the simulated time.
+  struct SimServer final : LoneServer {
+    explicit SimServer(SimProcess& process);
+    void wait(std::optional<Nanoseconds> limit) override;
+    SimProcess& process;
+  };
+
   const ClientPlan& plan_;
   const int number_;
   const std::string name_;
@@ -100,14 +111,11 @@ class SimProcess final : public Place, public Application {
   Fifo fifo_;
   AnyOrder any_order_;
   Engine engine_;
-  Hdf5Format format_;
-  TraceLog server_trace_{0};
   TraceLog client_trace_{0};
-  FileGroup files_;
-  SharedFiles raw_files_;
-  ChannelEnds to_client_;
-  Server server_;
-  ServeLoop loop_;
+  OneProcess processes_;
+  TraceLog server_trace_{0};
+  SimServer server_;
+  bool runs_ = false;  // the server
   Client client_;
   World::FiberId fiber_ = 0;
   std::function<void()> power_cut_;

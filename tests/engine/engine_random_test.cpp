@@ -117,9 +117,8 @@ class Program {
     const uint64_t length = dice_.between(20, 120);
     for (uint64_t i = 0; i < length; ++i) {
       if (rig_.engine.room() > 0 && dice_.chance(70)) submit_something();
-      if (dice_.chance(3)) rig_.engine.hurry_schedule();
       if (dice_.chance(10)) rig_.clock.advance(Nanoseconds(dice_.below(dice_.chance(5) ? 60'000'000 : 3000)));
-      if (dice_.chance(40)) rig_.engine.progress();
+      if (dice_.chance(40)) rig_.engine.progress(dice_.chance(7) ? Urgency::waiting : Urgency::none);
       ASSERT_EQ(rig_.engine.room(), max_pending_ - (rig_.next_token - 1 - rig_.ends.all.size()));
     }
     rig_.run_until_idle();

@@ -95,12 +95,10 @@ TEST(Throttle, WhoWaitsGetsAllAtOnce) {
   rig.submit(Operation::write, file, {piece_of(0, text)});
   rig.engine.progress();
   EXPECT_EQ(begun(rig), 1u);
-  rig.engine.hurry_transfers(true);
-  for (int rounds = 0; rounds < 20; ++rounds) rig.engine.progress();  // the clock stands still
+  for (int rounds = 0; rounds < 20; ++rounds) rig.engine.progress(Urgency::sleeping);  // the clock stands still
   EXPECT_TRUE(rig.engine.idle());
   EXPECT_EQ(begun(rig), 10u);
   // From then on the rate holds again.
-  rig.engine.hurry_transfers(false);
   rig.submit(Operation::write, file, {piece_of(0, text)});
   rig.clock.advance(milliseconds(1));
   rig.engine.progress();

@@ -16,7 +16,6 @@
 #include <set>
 #include <vector>
 
-#include "channel/channel_ends.hpp"
 #include "channel/channel_memory.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/fifo.hpp"
@@ -27,6 +26,7 @@
 #include "server/served_clients.hpp"
 #include "storage/memory/memory_storage.hpp"
 #include "target.hpp"
+#include "testing/no_processes.hpp"
 #include "testing/sample_config.hpp"
 
 namespace tailrace::fuzz {
@@ -100,22 +100,23 @@ struct Shared {
   Channel view;
 };
 
-class Node final : public ClientRings::Host {
+class Node final {
  public:
   Node() {
     auto ledger = Ledger::open(std::make_unique<LinesInMemory>(), log_);
     ledger_ = std::make_unique<Ledger>(std::move(ledger).value());
-    clients_ = std::make_unique<ServedClients>(engine_, *ledger_, log_, [this](int client, const Config& config) {
-      return std::make_unique<Hdf5Format>(config, storage_.files(),
-                                          Hdf5Format::Options{client, "machine", [] { return "now"; }});
-    });
+    clients_ =
+        std::make_unique<ServedClients>(engine_, *ledger_, log_, runs_, [this](int client, const Config& config) {
+          return std::make_unique<Hdf5Format>(config, storage_.files(),
+                                              Hdf5Format::Options{client, "machine", [] { return "now"; }});
+        });
     for (int client = 0; client < kClients; ++client) {
       const Config config = config_of_client(client);
       shared_.push_back(std::make_unique<Shared>(ChannelSizes{2, 16, 8, 16}));
       views_.push_back(std::make_unique<Channel>(
           shared_.back()->layout.view(shared_.back()->memory(), {shared_.back()->pool[0].bytes, kPool})));
-      RequestSink& sink = clients_->begin(client, config, ends_.emplace_back(*views_.back()));
-      rings_.add(client, *views_.back(), ChannelMemory::control(shared_.back()->memory()).server_asleep, sink, 0);
+      clients_->begin(client, config,
+                      {*views_.back(), ChannelMemory::control(shared_.back()->memory()).server_asleep});
     }
   }
 
@@ -148,7 +149,7 @@ class Node final : public ClientRings::Host {
   }
 
   void work() {
-    const ClientRings::Round round = rings_.work();
+    const ClientRings::Round round = clients_->work();
     for (const auto& [client, why] : round.distrusted) require_readable(why.fault().message);
     for (const auto& [client, died] : round.dismissed) here_.erase(client);
   }
@@ -156,7 +157,7 @@ class Node final : public ClientRings::Host {
   // Both go, and everything that they sent ends.
   void end() {
     for (const int client : here_) {
-      if (!rings_.gone(client)) rings_.lose(client, client == 0);
+      if (!clients_->is_gone(client)) clients_->lose(client, client == 0);
     }
     for (int round = 0; !here_.empty(); ++round) {
       TAILRACE_REQUIRE(round < 10'000);
@@ -164,15 +165,6 @@ class Node final : public ClientRings::Host {
     }
     while (!engine_.idle()) engine_.progress();
   }
-
-  Status check(int client, const Descriptor& verb) override { return clients_->check(client, verb); }
-  void accepted(int client, const Descriptor& verb) override { clients_->accepted(client, verb); }
-  bool settled(int client) const override { return clients_->settled(client); }
-  void leave(int client) override { clients_->leave(client); }
-  bool released(int client) override { return clients_->released(client); }
-  void dismiss(int client) override { clients_->dismiss(client); }
-  void progress() override { clients_->progress(); }
-  bool ready() override { return clients_->ready(); }
 
  private:
   NoLog log_;
@@ -182,11 +174,11 @@ class Node final : public ClientRings::Host {
   Fifo fifo_;
   Engine engine_{storage_, fifo_, clock_, EngineOptions{}};
   std::unique_ptr<Ledger> ledger_;
+  NoProcesses processes_;
+  RunWatch runs_{processes_};
   std::vector<std::unique_ptr<Shared>> shared_;  // by client
   std::vector<std::unique_ptr<Channel>> views_;  // the server's
-  std::deque<ChannelEnds> ends_;                 // of views_
   std::unique_ptr<ServedClients> clients_;
-  ClientRings rings_{*this};
   std::set<int> here_ = {0, 1};  // not dismissed
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/blocks.hpp"
+#include "testing/no_witness.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -53,7 +54,8 @@ class SharedIteration : public testing::Test {
   SomeClient zero_{0};
   SomeClient three_{3};
   SomeClient five_{5};
-  FileGroup files_{config_, engine_, format_, log_, {.clients = 3, .journal = "out/sim.dropped"}};
+  NoWitness witness_;
+  FileGroup files_{config_, engine_, format_, log_, witness_, {.clients = 3, .journal = "out/sim.dropped"}};
 };
 
 TEST_F(SharedIteration, EndedByAll) {

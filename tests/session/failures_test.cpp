@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/blocks.hpp"
+#include "testing/no_witness.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -67,7 +68,8 @@ TEST(SessionFailures, OfANameThatAnEarlierServerLeftUnsynced) {
   Fifo fifo;
   Engine engine(storage, fifo, clock, {});
   Hdf5Format format(config, storage, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }});
-  FileGroup files(config, engine, format, log, {});
+  NoWitness witness;
+  FileGroup files(config, engine, format, log, witness, {});
   KeptFailures client;
   files.join(client);
   files.complete_publication(7);

@@ -30,7 +30,7 @@ struct Executor::Job {
   ExecutionTarget target;
   std::vector<Extent> left;  // parts of the access's extent that have not begun, last first
   bool sync_left = false;
-  bool has_room = false;  // the file system has been asked to make room
+  bool made_room = false;  // the file system has been asked to make room
   bool may_be_direct = false;
   bool cached = false;          // see Ended
   bool waits_for_copy = false;  // its next transfer needs a bounce buffer, and none was free
@@ -68,7 +68,7 @@ Executor::Executor(Storage& storage, const Clock& clock, const Options& options)
 
 Executor::~Executor() { TAILRACE_REQUIRE(idle()); }
 
-bool Executor::hungry() const {
+bool Executor::has_room() const {
   if (free_tags_.empty()) return false;
   return std::none_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job->can_begin(); });
 }
@@ -233,8 +233,8 @@ bool Executor::is_long_and_cached(const PlannedTransfer& plan) const {
 // Returns the room to ask for: once per access, and not if only its ragged ends go through the page cache.
 uint64_t Executor::room_for(Job& job, const Extent& range, const PlannedTransfer& plan) const {
   const bool large = job.access.operation == Operation::write && range.length >= options_.room_from;
-  if (job.has_room || !large || !is_long_and_cached(plan)) return 0;
-  job.has_room = true;
+  if (job.made_room || !large || !is_long_and_cached(plan)) return 0;
+  job.made_room = true;
   return range.length;
 }
 

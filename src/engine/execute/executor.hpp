@@ -70,11 +70,11 @@ class Executor {
   ~Executor();
 
   // Returns true if the storage could take more transfers than are waiting or in progress.
-  bool hungry() const;
+  bool has_room() const;
   bool idle() const { return jobs_.empty(); }
   const Counts& counts() const { return counts_; }
 
-  // How fast writes may begin. What it holds holds all that was started behind it.
+  // How fast writes may begin. A delayed transfer delays all later ones.
   Pace& pace() { return pace_; }
   const Pace& pace() const { return pace_; }
   // Returns true if the next transfer waits for its time alone.

@@ -48,8 +48,7 @@ ThreadPlace::ThreadPlace(MappedMemory pool, bool prefault, size_t variables, Cpu
       memory_(ChannelSizes{.variables = static_cast<uint32_t>(variables)}),
       parts_(allocate_parts(memory_)),
       channel_(memory_.view(parts_.get(), pool_->bytes())),
-      description_(fmt::format("thread, {}; pool {}", cpus_.reason, pool_->description())),
-      loop_(channel_, doorbell_) {}
+      description_(fmt::format("thread, {}; pool {}", cpus_.reason, pool_->description())) {}
 
 ThreadPlace::~ThreadPlace() { stop(); }
 
@@ -76,14 +75,15 @@ Status ThreadPlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> t
   return Status(TAILRACE_TIMEOUT, "the time given has passed");
 }
 
-void ThreadPlace::start(RequestSink& sink, std::function<void()> taken) {
+void ThreadPlace::start(std::function<void()> serve, std::function<void()> end, std::function<void()> taken) {
   TAILRACE_REQUIRE(!thread_.joinable());
+  end_ = std::move(end);
   const SignalsBlocked for_the_thread;
-  thread_ = std::thread([this, &sink] {
+  thread_ = std::thread([this, serve = std::move(serve)] {
     pthread_setname_np(pthread_self(), "tailrace");
     bind_thread(cpus_);
     yield_to_computation();
-    loop_.run(sink);
+    serve();
   });
   if (prefault_) start_toucher(std::move(taken));
 }
@@ -91,7 +91,7 @@ void ThreadPlace::start(RequestSink& sink, std::function<void()> taken) {
 void ThreadPlace::stop() {
   toucher_.reset();
   if (!thread_.joinable()) return;
-  loop_.stop();
+  end_();
   thread_.join();
 }
 

@@ -1,6 +1,7 @@
 // ThreadPlace: the server is a thread of the process that computes; the channel lies in private memory.
 //
-// This class adds only the thread: it selects its cpu, and keeps it from disturbing the computation.
+// This class adds only the thread: it selects its cpu, and keeps it from disturbing the computation. It does not know
+// what the server does.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,9 @@
 
 #include "base/memory/memory_map.hpp"
 #include "base/memory/toucher.hpp"
+#include "base/sync/doorbell.hpp"
 #include "channel/channel_memory.hpp"
-#include "place/serve_loop.hpp"
+#include "place/place.hpp"
 #include "place/thread/cpus.hpp"
 
 namespace tailrace::impl {
@@ -27,10 +29,11 @@ class ThreadPlace final : public Place {
                                                      Doorbell& doorbell);
   ~ThreadPlace() override;
 
-  // Starts the thread, once. `sink` outlives the thread, that is, until stop(). `taken` is called on another thread
-  // when all of the pool has been taken from the system: before stop() returns, or never.
-  void start(RequestSink& sink, std::function<void()> taken = {});
-  // Lets the sink finish all verbs that were sent, and ends the thread. Does nothing if no thread runs.
+  // Starts the thread, once. It runs `serve`; `end`, called on another thread, makes that return when all verbs that
+  // were sent have ended. `taken` is called on another thread when all of the pool has been taken from the system:
+  // before stop() returns, or never.
+  void start(std::function<void()> serve, std::function<void()> end, std::function<void()> taken = {});
+  // Lets the server finish all verbs that were sent, and ends the thread. Does nothing if no thread runs.
   void stop() override;
 
   Channel& channel() override { return channel_; }
@@ -56,7 +59,7 @@ class ThreadPlace final : public Place {
   Channel channel_;                                    // each part says which side may use it
   std::string description_;
 
-  ServeLoop loop_;
+  std::function<void()> end_;       // makes the thread end
   std::thread thread_;              // used by the owner
   std::optional<Toucher> toucher_;  // used by the owner; none: no memory is being taken
 };

@@ -86,7 +86,6 @@ SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
 
 Status RawFiles::check(const Descriptor& descriptor) {
   if (descriptor.iteration != -1) return refuse("an iteration with a raw file");
-  if (descriptor.verb == Verb::file_borrow) return refuse("bytes in memory that is the client's own");
   if (has_block(descriptor.verb)) {
     if (Status sound = check_block(descriptor); !sound.ok()) return sound;
   }
