@@ -1,5 +1,5 @@
-// Reads of all, by several processes that one thread carries out in random turns. What each gets is compared with the
-// file.
+// Collective reads, by several processes that one thread carries out in random turns. What each gets is compared with
+// the file.
 #include "collective/read/collective_read.hpp"
 
 #include <gtest/gtest.h>
@@ -195,7 +195,7 @@ TEST(CollectiveRead, ReportsAnErrorToTheMembers) {
 
 TEST(CollectiveRead, EndsWhereNobodyReads) {
   std::mt19937_64 dice(4);
-  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::two_phase, Algorithm::fixed}) {
+  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::two_phase, Algorithm::static_}) {
     ReadJob job(4, deal_extents(dice, 3, 0, 1));
     EXPECT_TRUE(job.run({0, 0, 0}, {algorithm}));
   }

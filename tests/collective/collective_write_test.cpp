@@ -1,5 +1,5 @@
-// Writes of all, by several processes that one thread carries out in random turns: messages take a while. The file is
-// compared with a plain model.
+// Collective writes, by several processes that one thread carries out in random turns: messages take a while. The
+// file is compared with a plain model.
 #include "collective/write/collective_write.hpp"
 
 #include <gtest/gtest.h>
@@ -183,7 +183,7 @@ TEST(CollectiveWrite, ReportsAnErrorToTheMembers) {
 
 TEST(CollectiveWrite, EndsWhereNobodyWrites) {
   std::mt19937_64 dice(4);
-  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::two_phase, Algorithm::fixed}) {
+  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::two_phase, Algorithm::static_}) {
     Job job(4, deal(dice, 3, 0, 1));
     EXPECT_TRUE(job.run({0, 0, 0}, {algorithm}));
   }

@@ -84,7 +84,7 @@ TEST(Plan, SegmentationMakesGroupsThatDoNotMeet) {
   // Two pairs of processes, each interleaved with its neighbour.
   std::vector<Contribution> all;
   for (const uint64_t begin : {0, 0, 1000, 1000}) all.push_back({begin, begin + 1000, 500, 50});
-  for (const Algorithm algorithm : {Algorithm::dynamic, Algorithm::fixed}) {
+  for (const Algorithm algorithm : {Algorithm::dynamic, Algorithm::static_}) {
     const Plan plan(all, one_node(4), {algorithm, 2});
     ASSERT_EQ(plan.groups().size(), 2U);
     EXPECT_EQ(plan.groups()[0].members, (std::vector<uint32_t>{0, 1}));

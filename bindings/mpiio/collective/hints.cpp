@@ -21,7 +21,7 @@ constexpr std::array<Name, 5> kNames{{{"auto", Algorithm::automatic},
                                       {"individual", Algorithm::individual},
                                       {"two_phase", Algorithm::two_phase},
                                       {"dynamic", Algorithm::dynamic},
-                                      {"static", Algorithm::fixed}}};
+                                      {"static", Algorithm::static_}}};
 
 std::optional<std::string> hint(MPI_Info info, const char* key) {
   std::array<char, MPI_MAX_INFO_VAL + 1> value{};

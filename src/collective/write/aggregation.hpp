@@ -14,8 +14,8 @@ namespace tailrace::collective {
 
 class Aggregation {
  public:
-  Aggregation(std::vector<Stream> streams, uint64_t cycle_bytes, bool is_fixed)
-      : streams_(std::move(streams)), aggregator_(streams_.size(), cycle_bytes, is_fixed) {}
+  Aggregation(std::vector<Stream> streams, uint64_t cycle_bytes, bool is_static)
+      : streams_(std::move(streams)), aggregator_(streams_.size(), cycle_bytes, is_static) {}
 
   // Returns true if the process itself may give its next part to itself, by take_own().
   bool wants_own(uint32_t rank) const;

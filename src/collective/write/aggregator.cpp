@@ -5,9 +5,9 @@
 
 namespace tailrace::collective {
 
-Aggregator::Aggregator(size_t members, uint64_t cycle_bytes, bool is_fixed)
+Aggregator::Aggregator(size_t members, uint64_t cycle_bytes, bool is_static)
     : cycle_bytes_(std::max<uint64_t>(cycle_bytes, 1)),
-      is_fixed_(is_fixed),
+      is_static_(is_static),
       members_(members),
       waiting_(members),
       unfinished_(members) {}
@@ -16,7 +16,7 @@ void Aggregator::take(size_t index, Message message) {
   Member& member = members_[index];
   member.parts.emplace_back(std::move(message));
   member.last_came = member.parts.back().is_last();
-  if (!is_fixed_ && member.parts.size() == 1 && enter(index)) --waiting_;
+  if (!is_static_ && member.parts.size() == 1 && enter(index)) --waiting_;
 }
 
 bool Aggregator::advance() {
@@ -24,7 +24,7 @@ bool Aggregator::advance() {
     cycle_.extents.clear();
     cycle_.bytes.clear();
   }
-  is_given_ = is_fixed_ ? begin_round() && merge() : merge();
+  is_given_ = is_static_ ? begin_round() && merge() : merge();
   return is_given_;
 }
 
@@ -44,7 +44,7 @@ bool Aggregator::begin_round() {
 
 // Returns true if the cycle has bytes, and no more are to come.
 bool Aggregator::merge() {
-  if (is_fixed_) {
+  if (is_static_) {
     while (!heap_.empty()) merge_first();
     in_round_ = false;
     return !cycle_.bytes.empty();
@@ -62,7 +62,7 @@ void Aggregator::merge_first() {
   do {
     use(member, member.parts.front().piece(member.piece));
     if (!move_on(next.member, next)) return;
-  } while ((is_fixed_ || cycle_.bytes.size() < cycle_bytes_) && (heap_.empty() || heap_.front() < next));
+  } while ((is_static_ || cycle_.bytes.size() < cycle_bytes_) && (heap_.empty() || heap_.front() < next));
   heap_.push_back(next);
   std::push_heap(heap_.begin(), heap_.end());
 }
@@ -70,7 +70,7 @@ void Aggregator::merge_first() {
 // Uses up the rest of a piece, or as much of it as the cycle has room for.
 void Aggregator::use(Member& member, const tailrace_extent& piece) {
   uint64_t left = piece.length - member.used;
-  if (!is_fixed_) left = std::min(left, cycle_bytes_ - cycle_.bytes.size());
+  if (!is_static_) left = std::min(left, cycle_bytes_ - cycle_.bytes.size());
   const uint64_t offset = piece.offset + member.used;
   const uint64_t overlap = offset < end_ ? std::min(left, end_ - offset) : 0;
   append(offset + overlap, member.parts.front().data() + member.read + overlap, left - overlap);
@@ -97,7 +97,7 @@ bool Aggregator::move_on(size_t index, Next& next) {
     member.used = 0;
     if (++member.piece == member.parts.front().pieces()) {
       if (finish_part(index)) return false;
-      if (is_fixed_) return false;
+      if (is_static_) return false;
       if (member.parts.empty()) {
         ++waiting_;
         return false;

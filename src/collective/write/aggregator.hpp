@@ -28,7 +28,7 @@ class Aggregator {
     std::vector<std::byte> bytes;
   };
 
-  Aggregator(size_t members, uint64_t cycle_bytes, bool is_fixed);
+  Aggregator(size_t members, uint64_t cycle_bytes, bool is_static);
 
   // Returns true if the next part of the member should be received now.
   bool wants(size_t member) const {
@@ -73,7 +73,7 @@ class Aggregator {
   void append(uint64_t offset, const std::byte* bytes, uint64_t length);
 
   const uint64_t cycle_bytes_;
-  const bool is_fixed_;
+  const bool is_static_;
   std::vector<Member> members_;
   std::vector<Next> heap_;  // the members that take part in the merging now
   size_t waiting_;          // members that have not ended, and take no part for lack of bytes

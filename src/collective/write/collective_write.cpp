@@ -57,8 +57,8 @@ bool CollectiveWrite::plan() {
   }
   std::vector<Stream> streams = plan.to(rank);
   if (!streams.empty()) {
-    aggregation_ =
-        std::make_unique<Aggregation>(std::move(streams), options_.cycle_bytes, plan.algorithm() == Algorithm::fixed);
+    aggregation_ = std::make_unique<Aggregation>(std::move(streams), options_.cycle_bytes,
+                                                 plan.algorithm() == Algorithm::static_);
   }
   return true;
 }
