@@ -1,5 +1,5 @@
-// Contribution: how much a process writes or reads in an access of all, and where in the file. All processes exchange
-// theirs before they divide the work.
+// Contribution: how much a process writes or reads in a collective access, and where in the file. All processes
+// exchange theirs before they divide the work.
 #pragma once
 
 #include <cstdint>

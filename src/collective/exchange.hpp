@@ -1,4 +1,4 @@
-// Exchange: the messages of one access of all. A port: a door implements it with its MPI.
+// Exchange: the messages of one collective access. A port: a door implements it with its MPI.
 //
 // No call waits. Messages of one kind between two processes keep their order.
 #pragma once

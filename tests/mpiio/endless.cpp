@@ -1,4 +1,4 @@
-// Writes rounds until it is told to stop, or for so many rounds, and prints what becomes of them:
+// Writes rounds until it is told to stop, or for a given number of rounds, and prints what becomes of them:
 // mpiio_endless FILE FORM ROUNDS BYTES HANDLER CYCLE. tests/python/test_mpiio_faults.py kills it meanwhile, or gives
 // it a full disk.
 //

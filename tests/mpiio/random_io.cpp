@@ -433,8 +433,8 @@ class Program {
     Data data = some_data(elements);
     const int form = fit(below(contiguous_ ? 13 : 12));  // views must be equal for the shared pointer
     write(form, at, data);
-    // A write of all may read and write the bytes between those of all processes, and may go on after a process has
-    // returned from it: others must not write there, and it must not read its own bytes.
+    // A collective write may read and write the bytes between those of all processes, and may go on after a process
+    // has returned from it: others must not write there, and it must not read its own bytes.
     MPI_Barrier(MPI_COMM_WORLD);
     const bool alone = form == 0 || form == 2 || form == 4 || form == 5 || form == 7 || form == 9;
     if (below(3) == 0 && alone) check(at, data, 2 + below(2));

@@ -1,6 +1,6 @@
-// A random program that calls MPI between the begin and the wait of writes of all: mpiio_random_progress FILE SEED
-// [trace]. Run it with an algorithm for accesses of all. It ends, with right files, if every call that waits makes
-// progress of the writes, and waits for nothing else than it needs.
+// A random program that calls MPI between the begin and the wait of collective writes: mpiio_random_progress FILE
+// SEED [trace]. Run it with an algorithm for collective accesses. It ends, with right files, if every call that waits
+// makes progress of the writes, and waits for nothing else than it needs.
 //
 // All processes draw the same sequence of events, and each carries out those that it belongs to. An event waits only
 // for processes that are in it, or have begun a write in an earlier one. So the sequence itself is an order in which

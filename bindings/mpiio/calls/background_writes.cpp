@@ -1,4 +1,4 @@
-#include "mpiio/calls/going_on.hpp"
+#include "mpiio/calls/background_writes.hpp"
 
 #include <sched.h>
 
@@ -26,7 +26,7 @@ void keep(MPI_File handle, int error) {
 // The functions of a request. A failure is not returned by query(): MPIs report that to the error handler of
 // MPI_COMM_WORLD, which ends the program, and not to the file's.
 int query(void* state, MPI_Status* status) {
-  auto* const result = static_cast<GoingOn::Result*>(state);
+  auto* const result = static_cast<BackgroundWrites::Result*>(state);
   set_status(status, result->outcome.bytes);
   const int error = std::exchange(result->outcome.error, MPI_SUCCESS);
   if (error != MPI_SUCCESS && ended.error == MPI_SUCCESS) {
@@ -40,7 +40,7 @@ int query(void* state, MPI_Status* status) {
 }
 
 int release(void* state) {
-  auto* const result = static_cast<GoingOn::Result*>(state);
+  auto* const result = static_cast<BackgroundWrites::Result*>(state);
   keep(result->handle, result->outcome.error);
   delete result;
   return MPI_SUCCESS;
@@ -50,39 +50,39 @@ int cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
 
-int GoingOn::start(MPI_File handle, Begun begun, MPI_Request* request) {
-  if (begun.outcome.error != MPI_SUCCESS && begun.going_on == nullptr) {
+int BackgroundWrites::start(MPI_File handle, Begun begun, MPI_Request* request) {
+  if (begun.outcome.error != MPI_SUCCESS && begun.in_background == nullptr) {
     *request = MPI_REQUEST_NULL;
     return begun.outcome.error;
   }
   auto* const result = new Result{handle, {MPI_SUCCESS, begun.outcome.bytes}};
   const int error = TAILRACE_REAL(MPI_Grequest_start)(query, release, cancel, result, request);
   if (error != MPI_SUCCESS) return error;
-  if (begun.going_on == nullptr) return TAILRACE_REAL(MPI_Grequest_complete)(*request);
-  add({std::move(begun.going_on), result, *request});
+  if (begun.in_background == nullptr) return TAILRACE_REAL(MPI_Grequest_complete)(*request);
+  add({std::move(begun.in_background), result, *request});
   return begun.outcome.error;
 }
 
-void GoingOn::add(Entry entry) {
+void BackgroundWrites::add(Entry entry) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
   entries_.push_back(std::move(entry));
   busy_.clear(std::memory_order_release);
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void GoingOn::progress() {
+void BackgroundWrites::progress() {
   if (!any() || busy_.test_and_set(std::memory_order_acquire)) return;
   step();
   busy_.clear(std::memory_order_release);
 }
 
-int GoingOn::take_error() {
+int BackgroundWrites::take_error() {
   if (ended.error == MPI_SUCCESS) return MPI_SUCCESS;
   const Ended taken = std::exchange(ended, Ended());
   return report(taken.handle, taken.error);
 }
 
-void GoingOn::step() {
+void BackgroundWrites::step() {
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     if (!entry->write->progress()) sched_yield();
     if (!entry->write->has_ended()) {
@@ -98,7 +98,7 @@ void GoingOn::step() {
   }
 }
 
-bool GoingOn::goes_on(const WriteOfAll& write) {
+bool BackgroundWrites::goes_on(const AggregatedWrite& write) {
   while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
   const bool found =
       std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.write.get() == &write; });
@@ -106,11 +106,11 @@ bool GoingOn::goes_on(const WriteOfAll& write) {
   return found;
 }
 
-void GoingOn::finish(const WriteOfAll& write) {
+void BackgroundWrites::finish(const AggregatedWrite& write) {
   while (goes_on(write)) progress();
 }
 
-void GoingOn::finish_all() {
+void BackgroundWrites::finish_all() {
   while (any()) progress();
 }
 

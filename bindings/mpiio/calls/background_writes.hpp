@@ -1,8 +1,8 @@
-// GoingOn: the requests of nonblocking writes, and the writes of all that still go on: behind these, or between the
-// begin and the end of a split one.
+// BackgroundWrites: the requests of nonblocking writes, and the collective writes in the background: nonblocking
+// ones, and split ones between their begin and their end.
 //
-// A write of all whose processes exchange data goes on inside the program's calls of MPI: each calls progress(). Any
-// thread may call. A request is a generalized one, which is completed in such a call.
+// A collective write whose processes exchange data goes on inside the program's calls of MPI: each calls progress().
+// Any thread may call. A request is a generalized one, which is completed in such a call.
 #pragma once
 
 #include <atomic>
@@ -14,17 +14,17 @@
 
 namespace tailrace::mpiio {
 
-class GoingOn {
+class BackgroundWrites {
  public:
-  static GoingOn& instance() {
-    static GoingOn* const only = new GoingOn;
+  static BackgroundWrites& instance() {
+    static BackgroundWrites* const only = new BackgroundWrites;
     return *only;
   }
 
   // Makes the request of a write that has begun. Returns the write's error, and no request, if it has failed.
   int start(MPI_File handle, Begun begun, MPI_Request* request);
   // Lets a split write go on.
-  void add(std::shared_ptr<WriteOfAll> write) { add({std::move(write), nullptr, MPI_REQUEST_NULL}); }
+  void add(std::shared_ptr<AggregatedWrite> write) { add({std::move(write), nullptr, MPI_REQUEST_NULL}); }
 
   // Returns false if no call need make progress. A thread that has to wait for a request sees the request's write: it
   // has got the request from the thread that has started it.
@@ -35,7 +35,7 @@ class GoingOn {
   // failed, and returns it. The file's next call returns those of others.
   static int take_error();
   // Continues them until this one has ended.
-  void finish(const WriteOfAll& write);
+  void finish(const AggregatedWrite& write);
   // Continues them until none is left. Only when the program has nothing more to tell other processes: each of these
   // must be able to begin its part.
   void finish_all();
@@ -48,13 +48,13 @@ class GoingOn {
 
  private:
   struct Entry {
-    std::shared_ptr<WriteOfAll> write;
+    std::shared_ptr<AggregatedWrite> write;
     Result* result;  // belongs to the request; null: a split write
     MPI_Request request;
   };
 
   void add(Entry entry);
-  bool goes_on(const WriteOfAll& write);
+  bool goes_on(const AggregatedWrite& write);
   void step();
 
   std::atomic<size_t> count_{0};              // of the entries

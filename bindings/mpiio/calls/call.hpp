@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "mpiio/calls/going_on.hpp"
+#include "mpiio/calls/background_writes.hpp"
 #include "mpiio/calls/meeting.hpp"
 #include "mpiio/files/open_files.hpp"
 #include "mpiio/mpi/mpi_header.hpp"

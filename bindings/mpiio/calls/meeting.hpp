@@ -1,4 +1,4 @@
-// Meetings: all processes of a collective call wait for one another before it, while their writes of all make
+// Meetings: all processes of a collective call wait for one another before it, while their collective writes make
 // progress. Afterwards the MPI's own call, which makes none, waits for nobody who may need this process's progress.
 //
 // A process must wait in a call for nothing but what the call itself needs: to end the writes first might wait for a

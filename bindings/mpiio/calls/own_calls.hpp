@@ -1,4 +1,4 @@
-// The calls that make progress of the writes of all in ways of their own (`own` in mpi_calls.def). The first
+// The calls that make progress of the collective writes in ways of their own (`own` in mpi_calls.def). The first
 // parameter of each calls the MPI's own function.
 #pragma once
 
@@ -55,12 +55,12 @@ int send_and_replace(void* a, int n, MPI_Datatype t, int to, int tag, int from, 
 
 template <class Own, class... Arguments>
 int own_Sendrecv(Own own, Arguments... arguments) {
-  return going_on().any() ? send_and_receive(arguments...) : own();
+  return background_writes().any() ? send_and_receive(arguments...) : own();
 }
 
 template <class Own, class... Arguments>
 int own_Sendrecv_replace(Own own, Arguments... arguments) {
-  return going_on().any() ? send_and_replace(arguments...) : own();
+  return background_writes().any() ? send_and_replace(arguments...) : own();
 }
 
 // ---- buffered messages -----------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ int own_Init_thread(Own own, Arguments... arguments) {
 
 template <class Own>
 int own_Finalize(Own own) {
-  going_on().finish_all();
+  background_writes().finish_all();
   wait_for_buffered();
   end_meetings();
   return own();

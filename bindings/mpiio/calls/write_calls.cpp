@@ -1,8 +1,8 @@
 // Writes: carried where they can be. A write that is carried has ended, for MPI, when its memory may be used again.
 // No process waits for another one unless both write the same bytes (pending.hpp), and a nonblocking write needs no
 // progress, unless the processes exchange their data (open_file.hpp).
+#include "mpiio/calls/background_writes.hpp"
 #include "mpiio/calls/call.hpp"
-#include "mpiio/calls/going_on.hpp"
 #include "mpiio/calls/pointer.hpp"
 
 namespace tailrace::mpiio {
@@ -48,19 +48,19 @@ int finish(const Begun& begun, MPI_Status* status) {
 }
 
 int request(MPI_File handle, Begun begun, MPI_Request* out) {
-  return GoingOn::instance().start(handle, std::move(begun), out);
+  return BackgroundWrites::instance().start(handle, std::move(begun), out);
 }
 
 int begin_split(OpenFile& file, Begun begun) {
-  if (begun.going_on != nullptr) GoingOn::instance().add(begun.going_on);
+  if (begun.in_background != nullptr) BackgroundWrites::instance().add(begun.in_background);
   file.split = std::move(begun);
   return file.split->outcome.error;
 }
 
 int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
-  if (begun.going_on != nullptr) {
-    GoingOn::instance().finish(*begun.going_on);
-    begun.outcome = finish(*begun.going_on);
+  if (begun.in_background != nullptr) {
+    BackgroundWrites::instance().finish(*begun.in_background);
+    begun.outcome = finish(*begun.in_background);
   }
   report(handle, begun.outcome.error);
   return finish(begun, status);

@@ -1,4 +1,4 @@
-// Hints: the choices for accesses of all, from the MPI_Info of a file or from words of TAILRACE_MPIIO.
+// Hints: the choices for collective accesses, from the MPI_Info of a file or from words of TAILRACE_MPIIO.
 #pragma once
 
 #include <cstdint>

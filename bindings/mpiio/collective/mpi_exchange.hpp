@@ -1,4 +1,4 @@
-// MpiExchange: the messages of one access of all, by MPI. It calls MPI only inside its own functions.
+// MpiExchange: the messages of one collective access, by MPI. It calls MPI only inside its own functions.
 #pragma once
 
 #include <list>

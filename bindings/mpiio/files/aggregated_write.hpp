@@ -1,4 +1,4 @@
-// WriteOfAll: a write of all that goes through aggregators, with what it needs until it has ended.
+// AggregatedWrite: a collective write that goes through aggregators, with what it needs until it has ended.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace tailrace::mpiio {
 
-class WriteOfAll {
+class AggregatedWrite {
  public:
   // The processes that have the file open. `comm` is for their exchanges.
   struct Processes {
@@ -23,13 +23,13 @@ class WriteOfAll {
   };
 
   // `number`: of the write, among those of the communicator.
-  WriteOfAll(Output& output, const Processes& all, uint32_t number, MemoryData data)
+  AggregatedWrite(Output& output, const Processes& all, uint32_t number, MemoryData data)
       : data_(std::move(data)),
         sink_(output),
         exchange_(all.comm, number),
         write_({exchange_, sink_, data_}, data_.contribution(), all.nodes, all.choices.writes) {}
-  WriteOfAll(const WriteOfAll&) = delete;
-  WriteOfAll& operator=(const WriteOfAll&) = delete;
+  AggregatedWrite(const AggregatedWrite&) = delete;
+  AggregatedWrite& operator=(const AggregatedWrite&) = delete;
 
   // As those of CollectiveWrite. The memory of the data may change when it has ended.
   bool progress() { return write_.progress(); }

@@ -11,7 +11,7 @@
 namespace tailrace::mpiio {
 namespace {
 
-// A read of the system takes as long as copying about so many bytes from the page cache.
+// Bytes that can be copied from the page cache in the time of one system call.
 constexpr uint64_t kLargestHole = uint64_t{16} << 10;
 
 uint64_t end_of(const tailrace_extent& extent) { return extent.offset + extent.length; }

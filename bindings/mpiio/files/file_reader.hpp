@@ -23,8 +23,8 @@ class FileReader {
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  // Gaps between pieces are read with them where that is faster (data sieving), at most so many bytes at once; 0:
-  // they are not.
+  // Sets how many bytes are read at once where gaps between pieces are read with them, because that is faster (data
+  // sieving); 0: gaps are not read.
   void set_sieve(uint64_t bytes) { sieve_bytes_ = bytes; }
   // Opens the file anew. On file systems that promise no more than that (NFS), it then sees what other nodes have
   // written.

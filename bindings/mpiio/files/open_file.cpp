@@ -121,9 +121,9 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
   choose_aggregation();
 }
 
-// Decides whether accesses of all in this view may go through aggregators. Processes of one node share a page cache:
-// each reads what it needs from there faster than others could send it. MPI lets the processes pass different hints:
-// those of the first one are in force.
+// Decides whether collective accesses in this view may go through aggregators. Processes of one node share a page
+// cache: each reads what it needs from there faster than others could send it. MPI lets the processes pass different
+// hints: those of the first one are in force.
 void OpenFile::choose_aggregation() {
   const auto may_aggregate = [this](const collective::Options& options) {
     if (all_.nodes.size() == 1 || options.algorithm == Algorithm::individual) return false;
@@ -166,8 +166,8 @@ Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, M
   const auto locked = lock();
   if (!aggregates_) return write(begin, memory, count, type);
   const Begun begun = exchange(begin, memory, count, type);
-  const Outcome end = finish(*begun.going_on);
-  if (begun.going_on->is_individual()) return write_own(begun.going_on->data());
+  const Outcome end = finish(*begun.in_background);
+  if (begun.in_background->is_individual()) return write_own(begun.in_background->data());
   if (begun.outcome.error != MPI_SUCCESS) return begun.outcome;
   const int earlier = unreported_.exchange(MPI_SUCCESS);
   return earlier != MPI_SUCCESS ? Outcome{earlier, 0} : end;
@@ -186,7 +186,7 @@ Begun OpenFile::exchange(uint64_t begin, const void* memory, int64_t count, MPI_
   unreported_ = drain();
   int error = MPI_SUCCESS;
   auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
-  return {{error, 0}, std::make_shared<WriteOfAll>(output_, all_, next_number(), std::move(data))};
+  return {{error, 0}, std::make_shared<AggregatedWrite>(output_, all_, next_number(), std::move(data))};
 }
 
 // Cuts what has many places in the file, or lies apart in memory: lists and copies of all might need more memory than
@@ -262,7 +262,7 @@ int OpenFile::drain() {
 
 void OpenFile::wait_for_others() { Pending::instance().wait_for_others(own_.key()); }
 
-Outcome finish(WriteOfAll& write) {
+Outcome finish(AggregatedWrite& write) {
   while (!write.has_ended()) {
     if (!write.progress()) sched_yield();
   }

@@ -5,9 +5,9 @@
 // The MPI has the file open, too. It does everything else, after what is on its way has been written. The individual
 // file pointer is kept here, and the MPI's is not used: MPICH 4.0's is wrong in some views.
 //
-// A process hands its own bytes over. In a write of all, the processes may instead exchange bytes first, so that
+// A process hands its own bytes over. In a collective write, the processes may instead exchange bytes first, so that
 // aggregators write larger pieces (src/collective). Then the write ends when the bytes are in the file: no process
-// could wait for its own bytes later, since another process writes them. In a read of all, aggregators may read
+// could wait for its own bytes later, since another process writes them. In a collective read, aggregators may read
 // larger pieces in the same way.
 //
 // More than 35 functions: it has one for each kind of call of MPI that concerns a file.
@@ -23,11 +23,11 @@
 
 #include "mpiio/collective/group.hpp"
 #include "mpiio/collective/memory_data.hpp"
+#include "mpiio/files/aggregated_write.hpp"
 #include "mpiio/files/obstacle.hpp"
 #include "mpiio/files/output.hpp"
 #include "mpiio/files/own_descriptor.hpp"
 #include "mpiio/files/own_reads.hpp"
-#include "mpiio/files/write_of_all.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
 #include "mpiio/process/process.hpp"
 #include "mpiio/types/view.hpp"
@@ -43,9 +43,9 @@ struct Outcome {
 // A write that has begun. The memory must not change while it is going on.
 struct Begun {
   Outcome outcome;
-  std::shared_ptr<WriteOfAll> going_on = nullptr;  // null: it has ended
+  std::shared_ptr<AggregatedWrite> in_background = nullptr;  // null: it has ended
 
-  uint64_t bytes() const { return going_on != nullptr ? going_on->data().bytes() : outcome.bytes; }
+  uint64_t bytes() const { return in_background != nullptr ? in_background->data().bytes() : outcome.bytes; }
 };
 
 class OpenFile {
@@ -62,7 +62,7 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  // All processes call these four together: a write of all must be carried by all, or by none.
+  // All processes call these four together: a collective write must be carried by all, or by none.
   //
   // open() waits for nobody. `mine`: why this process cannot carry the file, if it knows a reason. `position`: of the
   // MPI's individual pointer.
@@ -86,7 +86,7 @@ class OpenFile {
   // Return true if a write may be carried, or a read be made, now. If not, drain() and let the MPI do it.
   bool carries() { return mode_.writes && known_view_ && !atomic_; }
   bool reads() { return mode_.reads && known_view_ && !atomic_; }
-  // These are for accesses of all.
+  // These are for collective accesses.
   bool carries_all() {
     agree();
     return carries();
@@ -106,7 +106,7 @@ class OpenFile {
   // memory may be used again. All processes call write_all() together.
   Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
-  // Begins a write of all, and waits for no other process. All processes call it together.
+  // Begins a collective write, and waits for no other process. All processes call it together.
   Begun begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   // Reads into `count` elements of the type at `memory` the data from byte `begin` of the view on. The outcome has
   // fewer bytes if the file ends before. All processes call read_all() together.
@@ -160,7 +160,7 @@ class OpenFile {
   Output output_;
 
   // Changed by calls that all processes make together, while no other call uses the file.
-  WriteOfAll::Processes all_;
+  AggregatedWrite::Processes all_;
   View view_;
   bool known_view_ = true;         // if not, the MPI does everything
   bool is_obstructed_ = false;     // no view can be known
@@ -169,8 +169,8 @@ class OpenFile {
   MPI_Request gathering_ = MPI_REQUEST_NULL;
   bool atomic_ = false;
   std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process
-  bool aggregates_ = false;                           // writes of all may go through aggregators
-  bool aggregates_reads_ = false;                     // reads of all may
+  bool aggregates_ = false;                           // collective writes may go through aggregators
+  bool aggregates_reads_ = false;                     // collective reads may
   bool has_own_comm_ = false;                         // for its exchanges; else it uses the group's
   uint32_t number_ = 0;                               // of the next exchange in its own
 
@@ -182,7 +182,7 @@ class OpenFile {
   std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
 };
 
-// Waits for the end of a write of all. Returns how it has ended.
-Outcome finish(WriteOfAll& write);
+// Waits for the end of a collective write. Returns how it has ended.
+Outcome finish(AggregatedWrite& write);
 
 }  // namespace tailrace::mpiio

@@ -18,12 +18,12 @@ bool carries_anything();
 bool may_write_here();
 // Returns true unless the settings ask for no more order between processes than MPI-IO promises: `relaxed`.
 bool keeps_order();
-// Returns the choices for accesses of all, which hints of a file change. Where a server or a forwarder merges what
-// the processes of a node hand over, they exchange only the smallest pieces.
+// Returns the choices for collective accesses, which hints of a file change. Where a server or a forwarder merges
+// what the processes of a node hand over, they exchange only the smallest pieces.
 Choices choices();
-// Returns true if nonblocking writes of all may go through aggregators: if the settings name an algorithm, as they do
-// in all processes. Such a write needs progress in every call that waits. A blocking collective call of MPI must then
-// be made of its nonblocking form, in all processes: the two do not match (MPI 3.1, §5.12).
+// Returns true if nonblocking collective writes may go through aggregators: if the settings name an algorithm, as
+// they do in all processes. Such a write needs progress in every call that waits. A blocking collective call of MPI
+// must then be made of its nonblocking form, in all processes: the two do not match (MPI 3.1, §5.12).
 bool exchanges_in_background();
 
 }  // namespace tailrace::mpiio

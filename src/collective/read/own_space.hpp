@@ -1,5 +1,5 @@
-// OwnSpace: the memory of a process for the data of a read of all. A port: the door that has the memory implements
-// it.
+// OwnSpace: the memory of a process for the data of a collective read. A port: the door that has the memory
+// implements it.
 #pragma once
 
 #include <cstddef>

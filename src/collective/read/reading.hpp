@@ -1,5 +1,5 @@
-// Reading: what one process does as an aggregator in a read of all: it receives requests, reads its file domain range
-// by range, and replies.
+// Reading: what one process does as an aggregator in a collective read: it receives requests, reads its file domain
+// range by range, and replies.
 //
 // It moves on to another range when each member whose last request has not come has a request for a later one. So it
 // reads each range once.

@@ -1,4 +1,4 @@
-// OwnData: the data that a process brings to a write of all. A port: the door that has the data implements it.
+// OwnData: the data that a process brings to a collective write. A port: the door that has the data implements it.
 #pragma once
 
 #include <cstddef>
