@@ -16,6 +16,7 @@
 #include "hdf5_vol/files/small_carried.hpp"
 #include "hdf5_vol/host/inquiry.hpp"
 #include "hdf5_vol/host/transfer_list.hpp"
+#include "hdf5_vol/policy/carry_policy.hpp"
 #include "hdf5_vol/process/process.hpp"
 #include "process_client/sieve.hpp"
 
@@ -24,26 +25,22 @@ namespace {
 
 // The form of a dataset that is about to be created. There may be very many small ones, and queries take time.
 struct Form {
-  bool large;  // large enough to be carried if it is contiguous
-  bool tiny;   // too small for carried chunks, now and later
+  NewDatasetFacts facts;
   H5D_layout_t layout;
 
   Form(const Host& host, hid_t type, hid_t space, hid_t dcpl) {
     hsize_t extent[H5S_MAX_RANK];
     hsize_t most[H5S_MAX_RANK];
     const int rank = host.H5Sget_simple_extent_dims(space, extent, most);
-    uint64_t bytes = 0;
-    if (rank >= 0) bytes = std::accumulate(extent, extent + rank, host.bytes_of(type), std::multiplies<uint64_t>());
-    const uint64_t smallest = Process::instance().smallest();
-    large = bytes >= smallest;
-    const bool grows = rank < 0 || !std::equal(extent, extent + rank, most);
-    tiny = bytes < Chunked::smallest_chunk(smallest) && !grows && !File::any_parallel();
+    if (rank >= 0) {
+      facts.bytes = std::accumulate(extent, extent + rank, host.bytes_of(type), std::multiplies<uint64_t>());
+    }
     layout = dcpl == host.dataset_creation ? H5D_CONTIGUOUS : host.H5Pget_layout(dcpl);
-  }
-  // Returns true if the dataset stays small. One in chunks may grow, and a virtual one may be small and show large
-  // ones.
-  bool stays_small() const {
-    return (tiny && layout != H5D_VIRTUAL) || (!large && (layout == H5D_CONTIGUOUS || layout == H5D_COMPACT));
+    facts.smallest = Process::instance().smallest();
+    facts.grows = rank < 0 || !std::equal(extent, extent + rank, most);
+    facts.is_one_piece = layout == H5D_CONTIGUOUS || layout == H5D_COMPACT;
+    facts.is_virtual = layout == H5D_VIRTUAL;
+    facts.is_among_parallel = File::any_parallel();
   }
 };
 
@@ -52,9 +49,16 @@ class UncachedAccess {
  public:
   UncachedAccess(const Object& at, H5I_type_t kind, hid_t type, hid_t space, const Form& form, hid_t dcpl, hid_t dapl)
       : host_(at.host), program_(dapl), dapl_(dapl) {
-    if (form.layout != H5D_CHUNKED || !Chunked::may_go_past(host_, dcpl, space, type)) return;
+    if (form.layout != H5D_CHUNKED) return;
+    DatasetFacts facts = Chunked::facts_of(host_, dcpl, space, type);
+    if (way_of(facts).way != Way::plain_chunks) return;
     const std::shared_ptr<File> file = Dataset::file_around(at, kind);
-    if (file == nullptr || file->is_parallel() || !file->ready()) return;
+    facts.is_of_carried_file = file != nullptr;
+    facts.is_parallel = file != nullptr && file->is_parallel();
+    facts.has_userblock = file != nullptr && file->userblock != 0;
+    if (way_of(facts).way == Way::hdf5) return;
+    facts.is_refused = !file->ready();
+    if (way_of(facts).way == Way::hdf5) return;
     own_ = host_.H5Pcopy(dapl);
     if (own_ < 0 || !ChunkCache{1, 0, 0.75}.set_in(host_, own_)) return;
     dapl_ = own_;
@@ -129,7 +133,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   access.keep_for(dataset);
   dataset.is_new = true;
   dataset.is_usual = dcpl == host.dataset_creation;
-  if (form.stays_small()) dataset.dataset = Dataset::left_to_hdf5(host);
+  if (stays_small(form.facts)) dataset.dataset = Dataset::left_to_hdf5(host);
   Dataset::look_together(dataset);
   if (name == nullptr) note_unlinked(object, where->obj_type);
   return made;

@@ -18,6 +18,7 @@
 #include "hdf5_vol/host/errors.hpp"
 #include "hdf5_vol/host/identifier.hpp"
 #include "hdf5_vol/host/wheel_filters.hpp"
+#include "hdf5_vol/policy/carry_policy.hpp"
 #include "hdf5_vol/process/detached.hpp"
 #include "hdf5_vol/process/prefetcher.hpp"
 #include "hdf5_vol/process/process.hpp"
@@ -57,26 +58,25 @@ bool is_parallel(const Host& host, hid_t access) {
   return mpio >= 0 && host.H5Pget_driver(access) == mpio;
 }
 
-// Returns true if MPI-IO treats the file as a plain one: its name does not begin with a kind of file system, and not
-// all processes write its metadata together. They could write metadata at any time, and would write the bytes between
-// them back as they were.
-bool is_plain_mpio(const Host& host, const char* name, hid_t access) {
-  hbool_t together = false;
-  return std::strchr(name, ':') == nullptr && host.get_metadata_together(access, &together) >= 0 && !together;
-}
-
-// Returns true for plain files alone, and only those that no other program may see change: other drivers arrange
-// bytes in their own way, and a page buffer would hold stale bytes. All processes that open a file together get the
-// same answer.
-bool can_be_carried(const Host& host, const char* name, hid_t access, unsigned flags) {
-  if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0) return false;
+// Returns what is known of a file that is opened with these access properties. All processes that open a file
+// together get the same answer.
+FileFacts facts_of(const Host& host, const char* name, hid_t access, unsigned flags) {
+  FileFacts file;
+  file.is_watched = (flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0;
+  if (why_not(file) != Reason::none) return file;
+  file.is_parallel = is_parallel(host, access);
+  file.has_plain_driver = file.is_parallel || host.H5Pget_driver(access) == host.sec2();
+  if (file.is_parallel) {
+    hbool_t together = false;
+    file.names_system = std::strchr(name, ':') != nullptr;
+    file.metadata_together = host.get_metadata_together(access, &together) < 0 || together;
+  }
   size_t page_buffer = 0;
   unsigned metadata_percent = 0;
   unsigned raw_percent = 0;
-  const bool plain =
-      is_parallel(host, access) ? is_plain_mpio(host, name, access) : host.H5Pget_driver(access) == host.sec2();
-  return plain && host.H5Pget_page_buffer_size(access, &page_buffer, &metadata_percent, &raw_percent) >= 0 &&
-         page_buffer == 0;
+  file.has_page_buffer =
+      host.H5Pget_page_buffer_size(access, &page_buffer, &metadata_percent, &raw_percent) < 0 || page_buffer > 0;
+  return file;
 }
 
 unsigned long number_of(const Host& host, void* under) {
@@ -110,9 +110,10 @@ bool is_open_as_asked(const Host& host, const char* name, void* under, unsigned 
   arguments.args.get_fapl.fapl_id = H5I_INVALID_HID;
   if (host.H5VLfile_get(under, host.native, &arguments, host.transfer, nullptr) < 0) return false;
   const List access(host, arguments.args.get_fapl.fapl_id, List::Taken{});
+  FileFacts facts = facts_of(host, name, access.id(), flags);
   size_t sieve = 0;
-  return host.H5Pget_sieve_buf_size(access.id(), &sieve) >= 0 && sieve == 0 &&
-         can_be_carried(host, name, access.id(), flags);
+  facts.is_open_with_sieve = host.H5Pget_sieve_buf_size(access.id(), &sieve) < 0 || sieve > 0;
+  return why_not(facts) == Reason::none;
 }
 
 // Wraps a file that was opened for writing. A file of several processes is remembered even without a path: this
@@ -123,7 +124,7 @@ void* remember(Host& host, void* under, const std::string& name, bool parallel, 
   if (pointer == nullptr) return nullptr;
   char path[PATH_MAX] = "";
   const bool known = realpath(name.c_str(), path) != nullptr;
-  if (!known && !parallel) return pointer;
+  if (why_not(FileFacts{.is_parallel = parallel, .has_path = known}) != Reason::none) return pointer;
   Object& object = object_at(pointer);
   object.file = make_file(host, number_of(host, under), known ? path : "", parallel);
   object.file->userblock = fcpl > 0 ? userblock_in(host, fcpl) : userblock_of(host, under);
@@ -203,8 +204,8 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
   const bool parallel = is_parallel(*host, fapl);
   const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
   const uint64_t prefetch = parallel ? 0 : Process::instance().prefetch();
-  const bool plain = (writes || prefetch > 0) && can_be_carried(*host, name, fapl, flags);
-  bool carried = plain && writes;
+  const bool plain = (writes || prefetch > 0) && why_not(facts_of(*host, name, fapl, flags)) == Reason::none;
+  bool carried = plain && why_not(FileFacts{.is_written = writes}) == Reason::none;
   if (carried) host->H5Pset_sieve_buf_size(access.id(), 0);
   void* const under = [&] {
     const process::Hdf5Opens opens;

@@ -33,6 +33,20 @@ uint64_t index_in(const std::vector<hsize_t>& at, const std::vector<hsize_t>& sh
   return index;
 }
 
+// Returns the numbers of elements of a chunk; empty on an error, or if the layout is another one.
+std::vector<hsize_t> shape_of_chunk(const Host& host, hid_t dcpl) {
+  hsize_t shape[H5S_MAX_RANK];
+  const int rank = host.H5Pget_chunk(dcpl, H5S_MAX_RANK, shape);
+  return {shape, shape + std::max(rank, 0)};
+}
+
+// Sets the fill value of one element, if the program has given one; returns false if HDF5 does not tell it.
+bool take_fill(const Host& host, hid_t dcpl, hid_t type, std::byte* element) {
+  H5D_fill_value_t fill{};
+  if (host.H5Pfill_value_defined(dcpl, &fill) < 0) return false;
+  return fill != H5D_FILL_VALUE_USER_DEFINED || host.H5Pget_fill_value(dcpl, type, element) >= 0;
+}
+
 bool is_uncached(const Host& host, hid_t dapl) {
   size_t slots = 0;
   size_t bytes = 0;
@@ -46,28 +60,24 @@ std::unique_ptr<Chunked> Chunked::look_at(const std::shared_ptr<File>& file, con
                                           hid_t space, hid_t dapl, hid_t type) {
   const Host& host = file->host();
   std::unique_ptr<Chunked> chunked(new Chunked(host, file));
-  hsize_t chunk[H5S_MAX_RANK];
-  const int rank = host.H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
-  unsigned options = 0;
-  if (rank <= 0 || host.H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0) return nullptr;
-  chunked->chunk_.assign(chunk, chunk + rank);
-  chunked->type_ = type;
-  chunked->fill_.resize(host.H5Tget_size(type));
-  chunked->goes_past_ = may_go_past(host, dcpl, space, type);
-  chunked->filters_ = known_filters(host, dcpl);
-  const bool known_how =
-      chunked->goes_past_ ? is_uncached(host, dapl) && file->userblock == 0 : !chunked->filters_.empty();
-  if (!known_how) return nullptr;
-  if (product(chunked->chunk_) * chunked->fill_.size() < smallest_chunk(Process::instance().smallest()))
-    return nullptr;
-  if (chunked->goes_past_ && !file->ready()) return nullptr;
-  chunked->key_ = key_of(token);
-  H5D_fill_value_t fill{};
-  if (host.H5Pfill_value_defined(dcpl, &fill) < 0) return nullptr;
-  if (fill == H5D_FILL_VALUE_USER_DEFINED && host.H5Pget_fill_value(dcpl, type, chunked->fill_.data()) < 0) {
-    return nullptr;
+  DatasetFacts facts = facts_of(host, dcpl, space, type);
+  chunked->goes_past_ = way_of(facts).way == Way::plain_chunks;
+  if (chunked->goes_past_) {
+    facts.is_cached = !is_uncached(host, dapl);
+    facts.has_userblock = file->userblock != 0;
+    if (way_of(facts).way != Way::hdf5) facts.is_refused = !file->ready();
+  } else if (way_of(facts).way != Way::hdf5) {
+    chunked->filters_ = known_filters(host, dcpl);
+    facts.knows_filters = !chunked->filters_.empty();
   }
-  chunked->size_left_out_ = size_if_left_out(chunked->filters_, product(chunked->chunk_) * chunked->fill_.size());
+  if (way_of(facts).way == Way::hdf5) return nullptr;
+  chunked->fill_.resize(host.H5Tget_size(type));
+  facts.has_fill = take_fill(host, dcpl, type, chunked->fill_.data());
+  if (way_of(facts).way == Way::hdf5) return nullptr;
+  chunked->chunk_ = shape_of_chunk(host, dcpl);
+  chunked->type_ = type;
+  chunked->key_ = key_of(token);
+  chunked->size_left_out_ = size_if_left_out(chunked->filters_, facts.chunk_bytes);
   chunked->queue_ = file->queue_of(token);
   return chunked;
 }
@@ -79,14 +89,20 @@ uint64_t Chunked::key_of(const H5O_token_t& token) {
   return key;
 }
 
-bool Chunked::may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type) {
-  hsize_t chunk[H5S_MAX_RANK];
-  const int rank = host.H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
+DatasetFacts Chunked::facts_of(const Host& host, hid_t dcpl, hid_t space, hid_t type) {
+  DatasetFacts facts;
+  const std::vector<hsize_t> chunk = shape_of_chunk(host, dcpl);
+  unsigned options = 0;
+  facts.layout = chunk.empty() ? Layout::other : Layout::chunked;
+  facts.has_chunk_options = host.H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0;
+  facts.chunk_bytes = product(chunk) * host.H5Tget_size(type);
+  facts.smallest = Process::instance().smallest();
+  facts.has_filters = host.H5Pget_nfilters(dcpl) != 0;
+  if (way_of(facts).way != Way::plain_chunks) return facts;
   H5D_alloc_time_t time{};
-  if (rank <= 0 || host.H5Pget_nfilters(dcpl) != 0 || host.H5Pget_alloc_time(dcpl, &time) < 0) return false;
-  const uint64_t bytes = product(std::vector(chunk, chunk + rank)) * host.H5Tget_size(type);
-  return time == H5D_ALLOC_TIME_EARLY && bytes >= smallest_chunk(Process::instance().smallest()) &&
-         ChunkPlaces::can_be_told(host, space);
+  facts.is_early = host.H5Pget_alloc_time(dcpl, &time) >= 0 && time == H5D_ALLOC_TIME_EARLY;
+  if (facts.is_early) facts.reports_places = ChunkPlaces::can_be_told(host, space);
+  return facts;
 }
 
 // The selection, if it is one block.
@@ -130,12 +146,21 @@ Chunked::Part Chunked::part_of(const Box& box, const std::vector<hsize_t>& at) c
   return part;
 }
 
+Reason Chunked::why_not_written(const std::optional<Box>& box, hid_t file_space) const {
+  ChunkWriteFacts facts{.is_block = box.has_value(),
+                        .is_left_alone = file_->is_left_alone(),
+                        .goes_past = goes_past_,
+                        .is_shown = file_->is_shown(key_),
+                        .filters_fail = queue_->mostly_fails()};
+  if (why_not(facts) == Reason::none) facts.has_whole_chunks = goes_past_ || covers_whole_chunks(*box, file_space);
+  return why_not(facts);
+}
+
 // `file_space` has the extent that the dataset has now.
 bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request) {
   file_->place_chunks();
   const std::optional<Box> box = box_of(file_space);
-  const bool is_for_hdf5 = file_->is_left_alone() || (goes_past_ && file_->is_shown(key_));
-  if (!box || is_for_hdf5 || !(goes_past_ || covers_whole_chunks(*box, file_space)) || queue_->mostly_fails()) {
+  if (why_not_written(box, file_space) != Reason::none) {
     settle();
     return false;
   }
@@ -169,7 +194,8 @@ void Chunked::make_room(uint64_t bytes) {
 
 bool Chunked::add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
                         const std::byte* data, Request* request) {
-  if (size_left_out_ > 0 && may_be_left_out(under, at)) return false;
+  const bool left_out = size_left_out_ > 0 && may_be_left_out(under, at);
+  if (why_not(ChunkWriteFacts{.may_be_left_out = left_out}) != Reason::none) return false;
   make_room(product(chunk_) * fill_.size());
   const Part part = part_of(box, at);
   std::optional<ByteBuffer> rows = rows_of(box, part, memory_type, data);
@@ -198,7 +224,7 @@ bool Chunked::may_be_left_out(void* under, const std::vector<hsize_t>& at) const
 bool Chunked::send_part(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
                         const std::byte* data, Request* request) {
   const haddr_t place = places_.find(host_, under, file_->resized, at);
-  if (place == HADDR_UNDEF) return false;
+  if (why_not(ChunkWriteFacts{.goes_past = true, .has_place = place != HADDR_UNDEF}) != Reason::none) return false;
   const Part part = part_of(box, at);
   std::optional<ByteBuffer> rows = rows_of(box, part, memory_type, data);
   if (!rows) return false;

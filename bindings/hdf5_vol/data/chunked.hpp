@@ -3,7 +3,6 @@
 // program has asked for early allocation and HDF5 has no chunk cache. HDF5 itself writes all other data.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "hdf5_vol/files/chunk_queue.hpp"
 #include "hdf5_vol/files/files.hpp"
 #include "hdf5_vol/host/host.hpp"
+#include "hdf5_vol/policy/carry_policy.hpp"
 
 namespace tailrace::hdf5 {
 
@@ -19,18 +19,14 @@ class Request;
 
 class Chunked {
  public:
-  // Returns null if the dataset has another layout, or filters that this connector does not have. `type` is the type
-  // of the dataset and must outlive the result; `space` is its extent, and `dapl` its access properties.
+  // Returns null if the dataset is not carried. `type` is the type of the dataset and must outlive the result;
+  // `space` is its extent, and `dapl` its access properties.
   static std::unique_ptr<Chunked> look_at(const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl,
                                           hid_t space, hid_t dapl, hid_t type);
-  // Returns the size, in bytes, of the smallest chunk that is worth carrying. Filtering a smaller one takes less time
-  // than handing it over. The limit is lower if smaller datasets are carried, too.
-  static uint64_t smallest_chunk(uint64_t smallest_dataset) { return std::min(uint64_t{4} << 10, smallest_dataset); }
   // Returns the key under which a file keeps the writes of the dataset with that token that bypass HDF5.
   static uint64_t key_of(const H5O_token_t& token);
-  // Returns true if chunks of a dataset with these creation properties, this extent and elements of `type` are
-  // allocated early, have no filters, and are large enough.
-  static bool may_go_past(const Host& host, hid_t dcpl, hid_t space, hid_t type);
+  // Returns what the creation properties, the extent and the type of a dataset in chunks say of it.
+  static DatasetFacts facts_of(const Host& host, hid_t dcpl, hid_t space, hid_t type);
 
   // Returns true if all data are on their way. Otherwise nothing of the dataset is on its way, and HDF5 has to write
   // the data. `memory_type` is a number's. `data` has the selected elements side by side. Adds the writes on their
@@ -62,6 +58,7 @@ class Chunked {
   // Adds the chunk that begins at `at`; returns false if HDF5 has to write it.
   bool add_chunk(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
                  const std::byte* data, Request* request);
+  Reason why_not_written(const std::optional<Box>& box, hid_t file_space) const;
   bool may_be_left_out(void* under, const std::vector<hsize_t>& at) const;
   bool send_part(void* under, const Box& box, const std::vector<hsize_t>& at, hid_t memory_type,
                  const std::byte* data, Request* request);

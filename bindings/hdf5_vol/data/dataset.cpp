@@ -54,33 +54,40 @@ std::shared_ptr<Dataset> Dataset::look_at(const Object& object, Which which) {
   }
   // Asked for the creation properties of any other, HDF5 would convert the fill value, and keep what our properties
   // of the transfer say of memory for the rest of the program's call, which may say otherwise.
-  if (!dataset->take_type(object)) {
+  DatasetFacts facts;
+  facts.is_flat = dataset->take_type(object);
+  if (way_of(facts).way == Way::hdf5) {
     dataset->give_back();
     return dataset;
   }
-  const H5O_info2_t identity = identity_of(object.host, object.under, H5I_DATASET);
-  const std::shared_ptr<File> file = file_of(host, identity.fileno);
-  if (file == nullptr) dataset->files_then_ = File::made();
-  if (!object.is_usual) {
-    dataset->look_at_layout(object, file, identity.token, which);
-  } else if (file != nullptr) {
-    dataset->find_place(object, file, which, host.dataset_creation);
-  }
+  facts.small_too = which == Which::small_too;
+  dataset->look_at_place(object, facts);
   if (dataset->file_ == nullptr) dataset->give_back();
   return dataset;
 }
 
-void Dataset::look_at_layout(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token,
-                             Which which) {
-  const hid_t dcpl = get(object.host, object.under, H5VL_DATASET_GET_DCPL);
+void Dataset::look_at_place(const Object& object, DatasetFacts& facts) {
+  const H5O_info2_t identity = identity_of(object.host, object.under, H5I_DATASET);
+  const std::shared_ptr<File> file = file_of(host_, identity.fileno);
+  if (file == nullptr) files_then_ = File::made();
+  facts.is_of_carried_file = file != nullptr;
+  facts.is_parallel = file != nullptr && file->is_parallel();
+  const hid_t dcpl = object.is_usual ? host_.dataset_creation : get(object.host, object.under, H5VL_DATASET_GET_DCPL);
   if (dcpl < 0) return;
+  if (!object.is_usual) facts.layout = look_at_layout(dcpl);
+  if (way_of(facts).way != Way::hdf5) {
+    facts.layout == Layout::chunked ? find_chunks(object, file, identity.token, dcpl)
+                                    : find_place(object, file, dcpl, facts);
+  }
+  if (!object.is_usual) host_.H5Pclose(dcpl);
+}
+
+Layout Dataset::look_at_layout(hid_t dcpl) {
   const H5D_layout_t layout = host_.H5Pget_layout(dcpl);
   is_virtual_ = layout == H5D_VIRTUAL;
-  if (file != nullptr && layout == H5D_CONTIGUOUS && host_.H5Pget_external_count(dcpl) == 0) {
-    find_place(object, file, which, dcpl);
-  }
-  if (file != nullptr && layout == H5D_CHUNKED && !file->is_parallel()) find_chunks(object, file, token, dcpl);
-  host_.H5Pclose(dcpl);
+  if (layout == H5D_CHUNKED) return Layout::chunked;
+  if (layout != H5D_CONTIGUOUS) return Layout::other;
+  return host_.H5Pget_external_count(dcpl) == 0 ? Layout::contiguous : Layout::external;
 }
 
 void Dataset::find_chunks(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token,
@@ -108,17 +115,21 @@ bool Dataset::take_type(const Object& object) {
   return true;
 }
 
-void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file, Which which, hid_t dcpl) {
+void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file, hid_t dcpl, DatasetFacts& facts) {
   space_ = get(object.host, object.under, H5VL_DATASET_GET_SPACE);
   look_at_extent();
-  const bool is_small = elements_ * element_ < Process::instance().smallest();
-  small_ = is_small && which == Which::large && !file->is_parallel();
-  if (small_ || (is_small && file->is_parallel()) || elements_ == 0) return;
+  facts.bytes = elements_ * element_;
+  facts.smallest = Process::instance().smallest();
+  const Answer by_size = way_of(facts);
+  small_ = by_size.why == Reason::small && !facts.is_parallel;
+  if (by_size.way == Way::hdf5) return;
   const haddr_t address = place_of(object.host, object.under);
-  // All processes look at the same time, and never again; each will see whether it can carry.
-  changes_ = address == HADDR_UNDEF && !file->is_parallel();
-  if (changes_ && !is_small) unplaced_ = Unplaced::look_at(host_, dcpl, type_);
-  if ((address == HADDR_UNDEF && !unplaced_) || (!file->is_parallel() && file->is_refused())) return;
+  facts.has_place = address != HADDR_UNDEF;
+  changes_ = !facts.has_place && !facts.is_parallel;
+  if (way_of(facts).way == Way::placed_first) unplaced_ = Unplaced::look_at(host_, dcpl, type_);
+  facts.has_fill = facts.has_place || unplaced_.has_value();
+  facts.is_refused = file->is_refused();
+  if (way_of(facts).way == Way::hdf5) return;
   offset_ = address;
   file_ = file;
 }
@@ -151,6 +162,7 @@ bool Dataset::is_of_type(hid_t type) const {
   return same;
 }
 
+// Between numbers.
 bool Dataset::may_convert(hid_t memory_type) const {
   const auto simple = [this](hid_t type) {
     const H5T_class_t of = host_.H5Tget_class(type);
@@ -167,12 +179,16 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
   space_ = get(object.host, object.under, H5VL_DATASET_GET_SPACE);
   look_at_extent();
   Move move{};
-  // Properties of the transfer may have functions that are to be called, or say how.
-  if (space_ >= 0 && data != nullptr && is_usual_transfer(host_, transfer) &&
-      plan(memory_type, memory_space, file_space, transfer, move)) {
+  ChunkWriteFacts facts;
+  facts.has_usual_list = is_usual_transfer(host_, transfer);
+  if (why_not(facts) == Reason::none) {
+    facts.transfer = plan(memory_type, memory_space, file_space, transfer, data, move);
+  }
+  if (why_not(facts) == Reason::none) {
     if (move.elements == 0) return Outcome::done;
     const std::byte* const run = one_run(move, data);
-    if (run != nullptr && chunked_->write(object.under, memory_type, move.file_space, run, request)) {
+    facts.is_one_run = run != nullptr;
+    if (why_not(facts) == Reason::none && chunked_->write(object.under, memory_type, move.file_space, run, request)) {
       return Outcome::done;
     }
   }
@@ -180,10 +196,24 @@ Dataset::Outcome Dataset::write_chunks(const Object& object, hid_t memory_type, 
   return Outcome::pass;
 }
 
-// Whatever is not understood, or wrong, is for HDF5 to do, or to refuse in its own words.
-bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const {
-  if (file_ == nullptr) return false;
-  if (transfer != host_.transfer && may_transform(host_, transfer)) return false;
+// Makes the move, as far as it can be made. Returns why HDF5 has to make it instead.
+Reason Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data,
+                     Move& move) const {
+  TransferFacts facts;
+  facts.has_data = data != nullptr;
+  if (facts.has_data) facts.is_transformed = transfer != host_.transfer && may_transform(host_, transfer);
+  if (why_not(facts) != Reason::none) return why_not(facts);
+  facts.has_selection = select(memory_space, file_space, move);
+  if (why_not(facts) != Reason::none) return why_not(facts);
+  move.converts = facts.converts = !is_of_type(memory_type);
+  move.memory_element = move.converts ? host_.H5Tget_size(memory_type) : element_;
+  facts.has_numbers = !move.converts || may_convert(memory_type);
+  return why_not(facts);
+}
+
+// Sets where the elements lie. Returns false if that is not understood, or is wrong.
+bool Dataset::select(hid_t memory_space, hid_t file_space, Move& move) const {
+  if (space_ < 0) return false;
   move.file_space = space_;
   move.in_file = {elements_, false, 0};
   if (file_space != H5S_ALL) {
@@ -203,9 +233,7 @@ bool Dataset::plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_
     if (!selected || selected->elements != move.elements) return false;
     move.first_in_memory = selected->first;
   }
-  move.converts = !is_of_type(memory_type);
-  move.memory_element = move.converts ? host_.H5Tget_size(memory_type) : element_;
-  return !move.converts || may_convert(memory_type);
+  return true;
 }
 
 // Returns true if all of the dataset is written. (A selection of points may have some of them twice.)
@@ -239,14 +267,11 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
                                 hid_t transfer, const void* data, Request* request) {
   if (is_virtual_) prepare_sources();
   if (chunked_) return write_chunks(object, memory_type, memory_space, file_space, transfer, data, request);
-  if (file_ == nullptr || file_->is_shown(offset_)) return Outcome::pass;
+  if (file_ == nullptr) return Outcome::pass;
   Move move{};
-  const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
-  if (planned && request == nullptr && is_for_hdf5(move)) return Outcome::pass;
-  if (!planned || !file_->ready()) {
-    if (!unplaced_) file_->drain();
-    return Outcome::pass;
-  }
+  const Decision decision = decide(memory_type, memory_space, file_space, transfer, data, request, move);
+  if (decision.turn == Turn::hdf5_when_written && !unplaced_) file_->drain();
+  if (decision.turn != Turn::carried) return Outcome::pass;
   if (move.elements == 0) return Outcome::done;
   if (unplaced_) {
     const Outcome placed = take_place(object, move);
@@ -262,12 +287,25 @@ Dataset::Outcome Dataset::write(const Object& object, hid_t memory_type, hid_t m
   return Outcome::pass;
 }
 
-// Returns true if the write is small, with the bytes to be filled, and nothing else is on its way to the dataset. (Of
-// a small dataset there has been, before.)
-bool Dataset::is_for_hdf5(const Move& move) {
-  if (elements_ * element_ < Process::instance().smallest() || file_->pending(offset_)) return false;
-  const bool fills = unplaced_ && unplaced_->fills() && !is_whole(move);
-  return file_->is_little((fills ? elements_ : move.elements) * element_);
+Decision Dataset::decide(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data,
+                         const Request* request, Move& move) {
+  WriteFacts facts{.is_shown = file_->is_shown(offset_)};
+  if (facts.is_shown) return turn_of(facts);
+  facts.transfer = plan(memory_type, memory_space, file_space, transfer, data, move);
+  facts.is_asynchronous = request != nullptr;
+  facts.is_parallel = file_->is_parallel();
+  facts.is_detached = file_->is_detached();
+  facts.is_pending = file_->pending(offset_);
+  facts.dataset_bytes = elements_ * element_;
+  facts.smallest = Process::instance().smallest();
+  if (counts(facts)) {
+    const bool fills = unplaced_ && unplaced_->fills() && !is_whole(move);
+    const File::Written written = file_->count((fills ? elements_ : move.elements) * element_);
+    facts.writes = written.writes;
+    facts.bytes = written.bytes;
+  }
+  if (turn_of(facts).turn == Turn::carried) facts.is_refused = !file_->ready();
+  return turn_of(facts);
 }
 
 // Fills the elements that the first write leaves out, as HDF5 would.
@@ -327,16 +365,25 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
     chunked_->settle();
     return Outcome::pass;
   }
-  if (file_->is_shown(offset_)) return Outcome::pass;
-  if (passes_alone() && is_collective(host_, transfer)) file_->drain();  // others may ask for what is from here
-  const bool some_on_its_way = file_->pending(offset_);
-  if (!some_on_its_way && (file_->is_parallel() || transfer != host_.transfer)) return Outcome::pass;
+  ReadFacts facts{.is_shown = file_->is_shown(offset_)};
+  if (!facts.is_shown && passes_alone() && is_collective(host_, transfer)) {
+    file_->drain();  // others may ask for what is from here
+  }
+  facts.is_pending = file_->pending(offset_);
+  facts.is_parallel = file_->is_parallel();
+  facts.has_own_list = transfer != host_.transfer;
+  if (turn_of(facts).turn == Turn::hdf5) return Outcome::pass;
   Move move{};
-  const bool planned = data != nullptr && plan(memory_type, memory_space, file_space, transfer, move);
-  const std::byte* const ahead = planned ? find_ahead(move) : nullptr;
-  if (ahead == nullptr && !some_on_its_way) return Outcome::pass;
-  if (ahead == nullptr && planned && !file_->pending(bounds(move))) return Outcome::pass;
-  if (planned && read_parts(move, memory_type, transfer, ahead, static_cast<std::byte*>(data))) return Outcome::done;
+  facts.transfer = plan(memory_type, memory_space, file_space, transfer, data, move);
+  const std::byte* const ahead = facts.transfer == Reason::none ? find_ahead(move) : nullptr;
+  facts.is_held = ahead != nullptr;
+  if (turn_of(facts).turn == Turn::carried && !facts.is_held) facts.are_bytes_pending = file_->pending(bounds(move));
+  const Decision decision = turn_of(facts);
+  if (decision.turn == Turn::hdf5) return Outcome::pass;
+  if (decision.turn == Turn::carried &&
+      read_parts(move, memory_type, transfer, ahead, static_cast<std::byte*>(data))) {
+    return Outcome::done;
+  }
   file_->drain();
   return Outcome::pass;
 }

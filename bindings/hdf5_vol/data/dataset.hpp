@@ -16,6 +16,7 @@
 #include "hdf5_vol/host/move.hpp"
 #include "hdf5_vol/host/selection.hpp"
 #include "hdf5_vol/host/transfer_list.hpp"
+#include "hdf5_vol/policy/carry_policy.hpp"
 #include "hdf5_vol/process/process.hpp"
 
 namespace tailrace::hdf5 {
@@ -83,18 +84,22 @@ class Dataset {
   void look_at_extent();
   // Closes the identifiers that this holds: a program that lists all open ones sees them as its own.
   void give_back();
-  void look_at_layout(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token, Which which);
+  void look_at_place(const Object& object, DatasetFacts& facts);
+  Layout look_at_layout(hid_t dcpl);
   void find_chunks(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl);
-  void find_place(const Object& object, const std::shared_ptr<File>& file, Which which, hid_t dcpl);
+  void find_place(const Object& object, const std::shared_ptr<File>& file, hid_t dcpl, DatasetFacts& facts);
   Outcome write_chunks(const Object& object, hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer,
                        const void* data, Request* request);
-  bool plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, Move& move) const;
+  Reason plan(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data,
+              Move& move) const;
+  bool select(hid_t memory_space, hid_t file_space, Move& move) const;
+  Decision decide(hid_t memory_type, hid_t memory_space, hid_t file_space, hid_t transfer, const void* data,
+                  const Request* request, Move& move);
   bool is_whole(const Move& move) const;
   bool is_of_type(hid_t type) const;
   bool may_convert(hid_t memory_type) const;
   std::vector<tailrace_extent> runs_in_file(const Move& move) const;
   tailrace_extent bounds(const Move& move) const;
-  bool is_for_hdf5(const Move& move);
   Outcome take_place(const Object& object, const Move& move);
   const std::byte* one_run(const Move& move, const void* data) const;
   // `ahead`: the bytes of the move, if they have been read ahead; else null.

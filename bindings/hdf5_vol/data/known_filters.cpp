@@ -1,9 +1,11 @@
 #include "hdf5_vol/data/known_filters.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "hdf5_vol/filters/chunk_codecs.hpp"
+#include "hdf5_vol/policy/carry_policy.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -26,23 +28,27 @@ constexpr Known kKnown[] = {
     {32015, {ChunkFilter::Kind::zstd, {3}}, 0, false},
 };
 
-// Returns the filter if it can be applied here. A filter that HDF5 cannot undo, or cannot apply itself, HDF5 leaves
-// out, or the dataset cannot be made. One that must not be left out may fail, and HDF5 reports how.
-std::optional<ChunkFilter> known_filter(const Host& host, hid_t dcpl, unsigned index) {
+// Returns the filter if it can be applied here, behind a compressor or without. A filter that HDF5 cannot apply
+// itself HDF5 leaves out, or the dataset cannot be made.
+std::optional<ChunkFilter> known_filter(const Host& host, hid_t dcpl, unsigned index, bool is_compressed) {
   unsigned flags = 0;
   unsigned config = 0;
   std::array<unsigned, ChunkFilter::kMostValues> values{};
   size_t count = values.size();
   const H5Z_filter_t number = host.H5Pget_filter2(dcpl, index, &flags, &count, values.data(), 0, nullptr, &config);
-  if (host.H5Zfilter_avail(number) <= 0 || (config & H5Z_FILTER_CONFIG_ENCODE_ENABLED) == 0) return std::nullopt;
-  for (const Known& known : kKnown) {
-    if (known.number != number) continue;
-    if (count < known.least_values || (known.may_fail && (flags & H5Z_FLAG_OPTIONAL) == 0)) return std::nullopt;
-    ChunkFilter filter = known.filter;
-    std::copy_n(values.begin(), std::min(count, values.size()), filter.values.begin());
-    return can_compress(filter) ? std::optional(filter) : std::nullopt;
-  }
-  return std::nullopt;
+  const Known* const known =
+      std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& each) { return each.number == number; });
+  if (known == std::end(kKnown)) return std::nullopt;
+  ChunkFilter filter = known->filter;
+  std::copy_n(values.begin(), std::min(count, values.size()), filter.values.begin());
+  const FilterFacts facts{
+      .is_known = can_compress(filter),
+      .is_available = host.H5Zfilter_avail(number) > 0 && (config & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0,
+      .has_values = count >= known->least_values,
+      .may_fail = known->may_fail,
+      .is_optional = (flags & H5Z_FLAG_OPTIONAL) != 0,
+      .is_second_compressor = is_compressed && is_compressor(filter.kind)};
+  return why_not(facts) == Reason::none ? std::optional(filter) : std::nullopt;
 }
 
 }  // namespace
@@ -51,8 +57,8 @@ std::vector<ChunkFilter> known_filters(const Host& host, hid_t dcpl) {
   std::vector<ChunkFilter> filters;
   bool compresses = false;
   for (int i = 0, count = host.H5Pget_nfilters(dcpl); i < count; ++i) {
-    const std::optional<ChunkFilter> filter = known_filter(host, dcpl, static_cast<unsigned>(i));
-    if (!filter || (compresses && is_compressor(filter->kind))) return {};
+    const std::optional<ChunkFilter> filter = known_filter(host, dcpl, static_cast<unsigned>(i), compresses);
+    if (!filter) return {};
     compresses |= is_compressor(filter->kind);
     filters.push_back(*filter);
   }

@@ -21,8 +21,7 @@ namespace tailrace::hdf5 {
 namespace {
 
 constexpr uint64_t kFillAtOnce = uint64_t{1} << 20;  // bytes
-constexpr uint32_t kFew = 8;  // most writes, and most bytes in units of the smallest carried dataset
-constexpr uint64_t kLeastLent = uint64_t{1} << 20;  // bytes; to copy fewer takes less than 0.1 ms
+constexpr uint64_t kLeastLent = uint64_t{1} << 20;   // bytes; to copy fewer takes less than 0.1 ms
 
 // Never destroyed, since HDF5 ends after everything else.
 OpenFiles<File>& open_files() {
@@ -153,12 +152,10 @@ bool File::ready() {
   return state_ == State::open;
 }
 
-// Either all processes of a parallel file write together, or none; and no call waits for a detached file.
-bool File::is_little(uint64_t bytes) {
-  if (parallel_ || detached_) return false;
-  const uint64_t most = kFew * Process::instance().smallest();
-  little_ = std::min(little_ + std::min(bytes, most), most);
-  return ++few_ <= kFew && little_ < most;
+File::Written File::count(uint64_t bytes) {
+  ++counted_.writes;
+  counted_.bytes += std::min(bytes, UINT64_MAX - counted_.bytes);
+  return counted_;
 }
 
 // Marks all bytes from the beginning of a list's first extent to the end of its last.
@@ -319,7 +316,7 @@ void File::hand_over() {
 void File::drain() {
   sieves_.forget();
   hand_over();
-  little_ = few_ = 0;
+  counted_ = {};
   if (!pending()) return;
   const Refusal flushed = carrier().flush();
   if (flushed.status != TAILRACE_OK) failures_.push_back(flushed.message);

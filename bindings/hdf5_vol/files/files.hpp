@@ -123,9 +123,12 @@ class File {
   // later, as for all writes.
   void fill(uint64_t dataset, uint64_t bytes, const std::vector<std::byte>& element);
 
-  // Returns true if HDF5 would write these bytes faster than another thread does, counting the wait at the end: if
-  // all writes since the file was last complete, and this one, are few and small.
-  bool is_little(uint64_t bytes);
+  // Counts a write of these bytes. Returns how much was counted since the file was last complete.
+  struct Written {
+    uint64_t writes = 0;
+    uint64_t bytes = 0;
+  };
+  Written count(uint64_t bytes);
 
   // Writes to the dataset whose data begin at `dataset`. It may hold small writes back and hand them over later,
   // together.
@@ -209,8 +212,7 @@ class File {
   process::Sieves sieves_;
   int descriptor_ = -1;            // to read ahead by; -1: not yet, or there cannot be one
   bool reads_ahead_ = !parallel_;  // unless that has failed
-  uint64_t little_ = 0;            // bytes that is_little() counts
-  uint64_t few_ = 0;               // writes that is_little() counts
+  Written counted_;
   // Where the datasets begin that were written since the file was last complete.
   std::unordered_set<uint64_t> pending_;
   process::ByteRanges written_;      // what was written since the mark …
