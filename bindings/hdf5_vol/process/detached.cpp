@@ -12,11 +12,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "hdf5_vol/process/seal.hpp"
 #include "process_client/counted.hpp"
 
 namespace tailrace::hdf5 {
+
+using process::FileKey;
+
 namespace {
 
 // Returns the absolute path where a file of this name is, or would be, with no links on the way; "" if that cannot be
@@ -48,21 +52,16 @@ std::string not_whole(const std::string& path, const std::string& why) {
   return "'" + path + "' is not whole, and cannot be opened: " + why;
 }
 
-Detached::Identity Detached::identity_of(const std::string& name) {
-  struct stat info {};
-  return ::stat(name.c_str(), &info) == 0 ? Identity(info.st_dev, info.st_ino) : Identity();
-}
-
 void Detached::left(const std::string& path, tailrace_ticket ticket) {
   const std::lock_guard lock(mutex_);
-  leaving_.push_back({path, identity_of(path), ticket});
+  leaving_.push_back({path, FileKey::of(path), ticket});
   ++closed_;
   any_.store(true, std::memory_order_relaxed);
 }
 
 void Detached::broken(const std::string& path, const std::string& why) {
   const std::lock_guard lock(mutex_);
-  broken_[identity_of(path)] = not_whole(path, why);
+  broken_[FileKey::of(path)] = not_whole(path, why);
   any_broken_.store(true, std::memory_order_relaxed);
   ++closed_;
   ++failed_;
@@ -75,9 +74,9 @@ bool Detached::settle(const Leaving& leaving, int64_t milliseconds) {
   if (end.status == TAILRACE_OK) return true;
   const std::string message = not_whole(leaving.path, end.message);
   std::fprintf(stderr, "tailrace: %s\n", message.c_str());
-  broken_[leaving.identity] = message;
+  broken_[leaving.file] = message;
   any_broken_.store(true, std::memory_order_relaxed);
-  failures_[leaving.identity] = message;
+  failures_[leaving.file] = message;
   ++failed_;
   return true;
 }
@@ -92,13 +91,12 @@ void Detached::settle_all(int64_t milliseconds) {
 std::string Detached::wait(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (leaving_.empty() && broken_.empty()) return "";
-  const Identity identity = identity_of(name);
+  const FileKey file = FileKey::of(name);
   const std::string path = place_of(name);
-  std::erase_if(leaving_, [&](const Leaving& one) {
-    return (one.identity == identity || one.path == path) && settle(one, -1);
-  });
+  std::erase_if(leaving_,
+                [&](const Leaving& one) { return (one.file == file || one.path == path) && settle(one, -1); });
   any_.store(!leaving_.empty(), std::memory_order_relaxed);
-  const auto found = broken_.find(identity);
+  const auto found = broken_.find(file);
   if (found == broken_.end()) return "";
   if (lacks_seal(name)) return found->second;
   broken_.erase(found);  // it was created again, or is another file
@@ -128,9 +126,9 @@ bool Detached::is_own_call() const {
   return ::gettid() != ::getpid() && ::prctl(PR_GET_NAME, name) == 0 && std::strncmp(name, "tailrace", 8) == 0;
 }
 
-void Detached::wait_for(Identity identity) {
+void Detached::wait_for(const FileKey& file) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(leaving_, [&](const Leaving& one) { return one.identity == identity && settle(one, -1); });
+  std::erase_if(leaving_, [&](const Leaving& one) { return one.file == file && settle(one, -1); });
   any_.store(!leaving_.empty(), std::memory_order_relaxed);
 }
 
@@ -139,19 +137,19 @@ int Detached::before_call(tailrace_call call, int directory, const char* name) {
   if (is_own_call()) return 0;
   struct stat info {};
   const bool exists = name != nullptr && ::fstatat(directory, name, &info, 0) == 0;
-  const Identity identity = exists ? Identity(info.st_dev, info.st_ino) : Identity();
+  const FileKey file = exists ? FileKey::of(info) : FileKey();
   if (call == TAILRACE_CALL_OPENS) {
-    wait_for(identity);
+    wait_for(file);
     return 0;
   }
   wait_for_all();
   if (call == TAILRACE_CALL_STARTS) return 0;
   const std::lock_guard lock(mutex_);
   // Another file may have its number now.
-  const bool is_broken = broken_.contains(identity) && lacks_seal(path_of(directory, name));
+  const bool is_broken = broken_.contains(file) && lacks_seal(path_of(directory, name));
   if (is_broken && call == TAILRACE_CALL_REMOVES) return 0;
   if (is_broken) {
-    failures_.erase(identity);
+    failures_.erase(file);
     return EIO;
   }
   return std::exchange(failures_, {}).empty() ? 0 : EIO;
@@ -167,7 +165,7 @@ std::vector<std::string> Detached::take_failures() {
   look();
   const std::lock_guard lock(mutex_);
   std::vector<std::string> failures;
-  for (const auto& [identity, failure] : std::exchange(failures_, {})) failures.push_back(failure);
+  for (const auto& [file, failure] : std::exchange(failures_, {})) failures.push_back(failure);
   return failures;
 }
 

@@ -6,15 +6,13 @@
 
 #include <tailrace/tailrace.h>
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "hdf5_vol/names/names.h"
+#include "process_client/file_key.hpp"
 #include "process_client/own_mutex.hpp"
 #include "process_client/process_client.hpp"
 
@@ -63,17 +61,14 @@ class Detached {
   void after_fork_in_child();
 
  private:
-  // Device and number of a file, which do not change when it is renamed; zeros: there is none.
-  using Identity = std::pair<dev_t, ino_t>;
   struct Leaving {
     std::string path;  // at its close
-    Identity identity;
+    process::FileKey file;
     tailrace_ticket ticket;
   };
 
-  static Identity identity_of(const std::string& name);
   bool is_own_call() const;
-  void wait_for(Identity identity);
+  void wait_for(const process::FileKey& file);
   bool settle(const Leaving& leaving, int64_t milliseconds);
   void settle_all(int64_t milliseconds);
 
@@ -85,8 +80,8 @@ class Detached {
   uint64_t closed_ = 0;                   // all that were on their way
   uint64_t failed_ = 0;                   // those that are not whole
   std::vector<Leaving> leaving_;
-  std::map<Identity, std::string> broken_;    // the reasons
-  std::map<Identity, std::string> failures_;  // those that no call has told of yet
+  std::map<process::FileKey, std::string> broken_;    // the reasons
+  std::map<process::FileKey, std::string> failures_;  // those that no call has told of yet
 };
 
 }  // namespace tailrace::hdf5

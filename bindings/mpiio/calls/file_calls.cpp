@@ -54,9 +54,9 @@ void remember(MPI_Comm comm, const char* name, int mode, MPI_Info hints, MPI_Fil
 
 // A file that is opened to append begins at its end, which is behind all that any process has written.
 void write_what_appends_follow(MPI_Comm comm, const char* name) {
-  struct stat found {};
   (void)Pending::instance().flush();  // failures belong to the files
-  if (::stat(name, &found) == 0) Pending::instance().wait_for_others({found.st_dev, found.st_ino});
+  const FileKey file = FileKey::of(name);
+  if (!file.is_unknown()) Pending::instance().wait_for_others(file);
   if (comm != MPI_COMM_NULL) TAILRACE_REAL(MPI_Barrier)(comm);
 }
 

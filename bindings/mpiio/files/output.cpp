@@ -41,10 +41,7 @@ Output::~Output() {
   (void)Pending::instance().flush();  // failures belong to the file
 }
 
-bool Output::has_its_name() const {
-  struct stat found {};
-  return ::stat(path_.c_str(), &found) == 0 && FileKey{found.st_dev, found.st_ino} == own_.key();
-}
+bool Output::has_its_name() const { return FileKey::of(path_).is(own_.key()); }
 
 // The server opens the file by its name, and would make one if the name were free.
 bool Output::open_for_server() {

@@ -1,7 +1,6 @@
 #include "mpiio/files/own_descriptor.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,19 +17,17 @@ void OwnDescriptor::close() {
 }
 
 int OwnDescriptor::open(const std::string& path, bool reads, bool writes) {
-  struct stat found {};
   descriptor_ = ::open(path.c_str(), (reads && writes ? O_RDWR : writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
-  if (descriptor_ < 0 || ::fstat(descriptor_, &found) != 0) return errno;
-  key_ = {found.st_dev, found.st_ino};
-  return 0;
+  if (descriptor_ < 0) return errno;
+  key_ = FileKey::of(descriptor_);
+  return key_.is_unknown() ? errno : 0;
 }
 
 // The MPI has just opened the file, so its descriptor is most likely the one before this one.
 bool OwnDescriptor::has_twin() const {
   constexpr int kMost = 1024;
   for (int other = descriptor_ - 1; other >= std::max(descriptor_ - kMost, 0); --other) {
-    struct stat found {};
-    if (::fstat(other, &found) == 0 && FileKey{found.st_dev, found.st_ino} == key_) return true;
+    if (FileKey::of(other).is(key_)) return true;
   }
   return false;
 }

@@ -4,9 +4,11 @@
 
 #include <string>
 
-#include "mpiio/pending/file_key.hpp"
+#include "process_client/file_key.hpp"
 
 namespace tailrace::mpiio {
+
+using process::FileKey;
 
 class OwnDescriptor {
  public:

@@ -16,9 +16,11 @@
 #include <string>
 
 #include "mpiio/pending/byte_pattern.hpp"
-#include "mpiio/pending/file_key.hpp"
+#include "process_client/file_key.hpp"
 
 namespace tailrace::mpiio {
+
+using process::FileKey;
 
 class NodeTable {
  public:
