@@ -74,7 +74,7 @@ class UncachedAccess {
   void keep_for(const Object& made) const {
     if (file_ == nullptr) return;
     const H5O_token_t token = identity_of(host_, made.under, H5I_DATASET).token;
-    file_->keep_cache(token, ChunkCache::of_dataset(host_, program_, file_->cache));
+    file_->chunks().keep_cache(token, ChunkCache::of_dataset(host_, program_, file_->cache));
   }
 
  private:
@@ -236,7 +236,7 @@ void restore_cache(const Object& object, hid_t dapl) {
   if (!File::any() || object.host.H5Pget_chunk_cache(dapl, &slots, &bytes, &preemption) < 0 || bytes > 0) return;
   const H5O_info2_t identity = identity_of(object.host, object.under, H5I_DATASET);
   const std::shared_ptr<File> file = file_of(object.host, identity.fileno);
-  const ChunkCache* const cache = file != nullptr ? file->cache_of(identity.token) : nullptr;
+  const ChunkCache* const cache = file != nullptr ? file->chunks().cache_of(identity.token) : nullptr;
   if (cache != nullptr) cache->set_in(object.host, dapl);
 }
 
@@ -275,7 +275,7 @@ bool only_grows(const Object& object, const H5VL_dataset_specific_args_t& argume
 // Continues, and leaves writes on their way.
 bool go_on(Object& object) {
   Dataset& dataset = dataset_of(object);
-  dataset.file()->place_chunks();
+  dataset.file()->chunks().place();
   return dataset.tell_failures();
 }
 
@@ -323,7 +323,7 @@ herr_t dataset_close(void* pointer, hid_t dxpl, void**) {
   const bool later = object.dataset != nullptr && object.dataset->close_later(object.under);
   const herr_t closed = later ? 0 : host.H5VLdataset_close(object.under, host.native, dxpl, nullptr);
   object.under = nullptr;  // even if the close failed: HDF5 may ask for it again, and the object below is gone
-  if (closed < 0 && object.within) object.within->spoil("HDF5 could not close an object of it");
+  if (closed < 0 && object.within) object.within->detaching().spoil("HDF5 could not close an object of it");
   if (closed >= 0 && whole) {
     unwrap(pointer);
     return 0;

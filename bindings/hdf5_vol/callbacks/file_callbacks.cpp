@@ -183,10 +183,10 @@ void explain(const Host& host, const char* name) {
 
 // Marks a file that was just created, or opened once more while it is open: its last close waits for nothing.
 void note_detached(Object& object, bool create) {
-  if (create && object.file != nullptr && !object.file->is_parallel()) object.file->detach();
+  if (create && object.file != nullptr && !object.file->is_parallel()) object.file->detaching().detach();
   std::shared_ptr<File> file = object.file;
   if (file == nullptr && !create && File::any()) file = file_of(object.host, number_of(object.host, object.under));
-  if (file != nullptr && file->is_detached()) object.within = Within(file);
+  if (file != nullptr && file->detaching().is_detached()) object.within = Within(file);
 }
 
 // HDF5 must not buffer raw data itself (in its sieve buffer), as it would not see data that bypass it.
@@ -267,24 +267,25 @@ bool settle_to_leave(const Host& host, File& file) {
   (void)file.take_failures();  // they spoil the file
   if (file.hide()) return true;
   const bool whole = settle(host, &file, "H5Fclose");
-  if (whole && !file.spoilt().empty()) tell(host, "H5Fclose", not_whole(file.path(), file.spoilt()));
-  return whole && file.spoilt().empty();
+  if (whole && !file.detaching().spoilt().empty())
+    tell(host, "H5Fclose", not_whole(file.path(), file.detaching().spoilt()));
+  return whole && file.detaching().spoilt().empty();
 }
 
 // Detaches a file that the program has closed. If HDF5 still has it open, for objects in it or because another file
 // leads to it, waits for all of it instead. `theirs`: the descriptor by which HDF5 had it open.
 bool leave(const Host& host, File& file, int theirs) {
   if (file.objects > 0 || file.is_behind(theirs)) {
-    file.show();
-    file.attach();
+    file.detaching().show();
+    file.detaching().attach();
     if (!settle(host, &file, "H5Fclose")) return false;
-  } else if (file.is_hidden()) {
+  } else if (file.detaching().is_hidden()) {
     file.leave();
   } else {
     return true;
   }
-  if (file.spoilt().empty()) return true;
-  tell(host, "H5Fclose", not_whole(file.path(), file.spoilt()));
+  if (file.detaching().spoilt().empty()) return true;
+  tell(host, "H5Fclose", not_whole(file.path(), file.detaching().spoilt()));
   return false;
 }
 
@@ -372,13 +373,13 @@ herr_t file_close(void* pointer, hid_t dxpl, void**) {
   }
   const Host& host = object.host;
   const std::shared_ptr<File> file = object.file;
-  const bool leaves = file != nullptr && file->is_detached() && file->opens == 1;
+  const bool leaves = file != nullptr && file->detaching().is_detached() && file->opens == 1;
   bool whole = leaves ? settle_to_leave(host, *file) : settle(host, file.get(), "H5Fclose");
   Process::instance().detached().look();
   const int theirs = leaves ? descriptor_of(object) : -1;
   const herr_t closed = host.H5VLfile_close(object.under, host.native, dxpl, nullptr);
   if (closed < 0) {
-    if (leaves) file->show();
+    if (leaves) file->detaching().show();
     return closed;
   }
   object.under = nullptr;

@@ -78,7 +78,7 @@ std::unique_ptr<Chunked> Chunked::look_at(const std::shared_ptr<File>& file, con
   chunked->type_ = type;
   chunked->key_ = key_of(token);
   chunked->size_left_out_ = size_if_left_out(chunked->filters_, facts.chunk_bytes);
-  chunked->queue_ = file->queue_of(token);
+  chunked->queue_ = file->chunks().queue_of(token);
   return chunked;
 }
 
@@ -148,7 +148,7 @@ Chunked::Part Chunked::part_of(const Box& box, const std::vector<hsize_t>& at) c
 
 Reason Chunked::why_not_written(const std::optional<Box>& box, hid_t file_space) const {
   ChunkWriteFacts facts{.is_block = box.has_value(),
-                        .is_left_alone = file_->is_left_alone(),
+                        .is_left_alone = file_->writes().is_left_alone(),
                         .goes_past = goes_past_,
                         .is_shown = file_->is_shown(key_),
                         .filters_fail = queue_->mostly_fails()};
@@ -158,7 +158,7 @@ Reason Chunked::why_not_written(const std::optional<Box>& box, hid_t file_space)
 
 // `file_space` has the extent that the dataset has now.
 bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request) {
-  file_->place_chunks();
+  file_->chunks().place();
   const std::optional<Box> box = box_of(file_space);
   if (why_not_written(box, file_space) != Reason::none) {
     settle();
@@ -188,7 +188,7 @@ bool Chunked::write(void* under, hid_t memory_type, hid_t file_space, const std:
 
 void Chunked::make_room(uint64_t bytes) {
   const uint64_t budget = carrier().budget();
-  while (ChunkQueue::bytes() + bytes > budget && file_->place_chunk()) {
+  while (ChunkQueue::bytes() + bytes > budget && file_->chunks().place_oldest()) {
   }
 }
 
@@ -294,11 +294,11 @@ std::vector<tailrace_extent> Chunked::extents_of(const Part& part, uint64_t plac
 
 void Chunked::settle() {
   queue_->place(true, file_->failures());
-  if (goes_past_ && file_->pending(key_)) file_->drain();
+  if (goes_past_ && file_->writes().any(key_)) file_->drain();
 }
 
 bool Chunked::close_later(void* under) {
-  file_->place_chunks();
+  file_->chunks().place();
   if (queue_->empty() || file_->opens == 0) {
     settle();
     return false;

@@ -34,7 +34,7 @@ bool may_transform(const Host& host, hid_t transfer) {
 
 Dataset::~Dataset() {
   give_back();
-  if (file_ != nullptr) file_->forget_ahead(offset_);
+  if (file_ != nullptr) file_->ahead().forget(offset_);
 }
 
 std::shared_ptr<Dataset> Dataset::left_to_hdf5(Host& host) {
@@ -93,7 +93,7 @@ Layout Dataset::look_at_layout(hid_t dcpl) {
 void Dataset::find_chunks(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token,
                           hid_t dcpl) {
   // It may have been open otherwise before.
-  if (file->pending(Chunked::key_of(token))) file->drain();
+  if (file->writes().any(Chunked::key_of(token))) file->drain();
   const hid_t dapl = get(object.host, object.under, H5VL_DATASET_GET_DAPL);
   const hid_t space = get(object.host, object.under, H5VL_DATASET_GET_SPACE);
   chunked_ = Chunked::look_at(file, token, dcpl, space, dapl, type_);
@@ -128,7 +128,7 @@ void Dataset::find_place(const Object& object, const std::shared_ptr<File>& file
   changes_ = !facts.has_place && !facts.is_parallel;
   if (way_of(facts).way == Way::placed_first) unplaced_ = Unplaced::look_at(host_, dcpl, type_);
   facts.has_fill = facts.has_place || unplaced_.has_value();
-  facts.is_refused = file->is_refused();
+  facts.is_refused = file->writes().is_refused();
   if (way_of(facts).way == Way::hdf5) return;
   offset_ = address;
   file_ = file;
@@ -294,15 +294,15 @@ Decision Dataset::decide(hid_t memory_type, hid_t memory_space, hid_t file_space
   facts.transfer = plan(memory_type, memory_space, file_space, transfer, data, move);
   facts.is_asynchronous = request != nullptr;
   facts.is_parallel = file_->is_parallel();
-  facts.is_detached = file_->is_detached();
-  facts.is_pending = file_->pending(offset_);
+  facts.is_detached = file_->detaching().is_detached();
+  facts.is_pending = file_->writes().any(offset_);
   facts.dataset_bytes = elements_ * element_;
   facts.smallest = Process::instance().smallest();
   if (counts(facts)) {
     const bool fills = unplaced_ && unplaced_->fills() && !is_whole(move);
-    const File::Written written = file_->count((fills ? elements_ : move.elements) * element_);
-    facts.writes = written.writes;
-    facts.bytes = written.bytes;
+    const PendingWrites::Counted counted = file_->writes().count((fills ? elements_ : move.elements) * element_);
+    facts.writes = counted.writes;
+    facts.bytes = counted.bytes;
   }
   if (turn_of(facts).turn == Turn::carried) facts.is_refused = !file_->ready();
   return turn_of(facts);
@@ -314,7 +314,8 @@ Dataset::Outcome Dataset::take_place(const Object& object, const Move& move) {
   const haddr_t address = place_of(object.host, object.under);
   if (address == HADDR_UNDEF) return Outcome::pass;
   offset_ = address;
-  if (unplaced_->fills() && !is_whole(move)) file_->fill(offset_, elements_ * element_, unplaced_->element());
+  if (unplaced_->fills() && !is_whole(move))
+    file_->writes().fill(offset_, elements_ * element_, unplaced_->element());
   unplaced_.reset();
   changes_ = false;
   return Outcome::done;
@@ -369,7 +370,7 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
   if (!facts.is_shown && passes_alone() && is_collective(host_, transfer)) {
     file_->drain();  // others may ask for what is from here
   }
-  facts.is_pending = file_->pending(offset_);
+  facts.is_pending = file_->writes().any(offset_);
   facts.is_parallel = file_->is_parallel();
   facts.has_own_list = transfer != host_.transfer;
   if (turn_of(facts).turn == Turn::hdf5) return Outcome::pass;
@@ -377,7 +378,8 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
   facts.transfer = plan(memory_type, memory_space, file_space, transfer, data, move);
   const std::byte* const ahead = facts.transfer == Reason::none ? find_ahead(move) : nullptr;
   facts.is_held = ahead != nullptr;
-  if (turn_of(facts).turn == Turn::carried && !facts.is_held) facts.are_bytes_pending = file_->pending(bounds(move));
+  if (turn_of(facts).turn == Turn::carried && !facts.is_held)
+    facts.are_bytes_pending = file_->writes().any(bounds(move));
   const Decision decision = turn_of(facts);
   if (decision.turn == Turn::hdf5) return Outcome::pass;
   if (decision.turn == Turn::carried &&
@@ -390,7 +392,7 @@ Dataset::Outcome Dataset::read(hid_t memory_type, hid_t memory_space, hid_t file
 
 const std::byte* Dataset::find_ahead(const Move& move) {
   if (move.elements == 0 || !move.in_file.first) return nullptr;
-  return file_->find_ahead({offset_, elements_ * element_}, bounds(move));
+  return file_->ahead().find({offset_, elements_ * element_}, bounds(move), file_->writes());
 }
 
 bool Dataset::read_run(const Move& move, const std::byte* ahead, std::byte* to) {
@@ -399,7 +401,7 @@ bool Dataset::read_run(const Move& move, const std::byte* ahead, std::byte* to) 
     return true;
   }
   const std::vector<tailrace_extent> runs = runs_in_file(move);
-  return !runs.empty() && file_->read(runs, to).status == TAILRACE_OK;
+  return !runs.empty() && file_->writes().read(runs, to).status == TAILRACE_OK;
 }
 
 bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, const std::byte* ahead,
@@ -413,7 +415,7 @@ bool Dataset::read_parts(const Move& move, hid_t memory_type, hid_t transfer, co
   while (parts.next()) {
     if (ahead != nullptr) {
       std::memcpy(parts.bytes(), ahead, move.elements * element_);
-    } else if (file_->read(parts.in_file(), parts.bytes()).status != TAILRACE_OK) {
+    } else if (file_->writes().read(parts.in_file(), parts.bytes()).status != TAILRACE_OK) {
       return false;
     }
     if (!parts.convert(type_, memory_type, transfer)) return false;
@@ -444,7 +446,7 @@ void Dataset::show_place() {
 bool Dataset::close_later(void* under) { return chunked_ && chunked_->close_later(under); }
 
 bool Dataset::ends_with_close(const Object& object) const {
-  if (file_ == nullptr || !(file_->is_parallel() ? file_->has_unlinked : file_->pending(offset_))) return false;
+  if (file_ == nullptr || !(file_->is_parallel() ? file_->has_unlinked : file_->writes().any(offset_))) return false;
   return identity_of(object.host, object.under, H5I_DATASET).rc == 0;
 }
 

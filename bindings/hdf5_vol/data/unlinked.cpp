@@ -21,7 +21,7 @@ void drain_before_close(const Object& group) {
   if (info.rc != 0) return;
   const std::shared_ptr<File> file = file_of(group.host, info.fileno);
   if (file == nullptr) return;
-  if (file->is_parallel() ? file->has_unlinked : file->pending()) drain_everywhere(group, H5I_GROUP);
+  if (file->is_parallel() ? file->has_unlinked : file->writes().any()) drain_everywhere(group, H5I_GROUP);
 }
 
 }  // namespace tailrace::hdf5

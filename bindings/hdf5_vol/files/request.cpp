@@ -80,10 +80,10 @@ void Request::execution(uint64_t* begun, uint64_t* took) const {
 
 Refusal write_for(Request* request, File& file, uint64_t dataset, std::span<const tailrace_extent> extents,
                   const void* data, bool data_stay) {
-  if (request == nullptr) return file.write(dataset, extents, data);
+  if (request == nullptr) return file.writes().write(dataset, extents, data);
   std::vector<tailrace_ticket> tickets;
-  const Refusal refused =
-      data_stay ? file.lend(dataset, extents, data, tickets) : file.iwrite(dataset, extents, data, tickets);
+  const Refusal refused = data_stay ? file.writes().lend(dataset, extents, data, tickets)
+                                    : file.writes().iwrite(dataset, extents, data, tickets);
   for (const tailrace_ticket ticket : tickets) request->add(file.path(), ticket);
   return refused;
 }
