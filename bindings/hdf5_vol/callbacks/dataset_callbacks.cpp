@@ -170,17 +170,17 @@ herr_t dataset_read(size_t count, void* pointers[], hid_t memory_types[], hid_t 
     Object& object = object_at(pointers[i]);
     const Host& host = object.host;
     Dataset& dataset = dataset_of(object);
-    const auto outcome = dataset.read(memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i]);
-    if (outcome == Dataset::Outcome::pass && call_leading_out(host, [&] {
-                                               return host.H5VLdataset_read(1, &object.under, host.native,
-                                                                            &memory_types[i], &memory_spaces[i],
-                                                                            &file_spaces[i], dxpl, &data[i], nullptr);
-                                             }) < 0) {
+    const Outcome outcome = dataset.read({memory_types[i], memory_spaces[i], file_spaces[i], dxpl}, data[i]);
+    if (outcome == Outcome::pass && call_leading_out(host, [&] {
+                                      return host.H5VLdataset_read(1, &object.under, host.native, &memory_types[i],
+                                                                   &memory_spaces[i], &file_spaces[i], dxpl, &data[i],
+                                                                   nullptr);
+                                    }) < 0) {
       result = -1;
     }
-    if (outcome == Dataset::Outcome::done) describe(dataset, host, file_spaces[i], dxpl);
+    if (outcome == Outcome::done) describe(dataset, host, file_spaces[i], dxpl);
     if (result >= 0 && PrefetchFile::any()) go_ahead(object, file_spaces[i]);
-    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) result = -1;
+    if (!dataset.tell_failures() || outcome == Outcome::failed) result = -1;
   }
   return result;
 }
@@ -210,15 +210,14 @@ herr_t dataset_write(size_t count, void* pointers[], hid_t memory_types[], hid_t
     look_for_parts(object, file_spaces[i]);
     Dataset& dataset = *object.dataset;
     if (result < 0 && dataset.file() != nullptr) continue;
-    const auto outcome =
-        dataset.write(object, memory_types[i], memory_spaces[i], file_spaces[i], dxpl, data[i], request.get());
-    if (!dataset.tell_failures() || outcome == Dataset::Outcome::failed) {
+    const Outcome outcome =
+        dataset.write(object, {memory_types[i], memory_spaces[i], file_spaces[i], dxpl}, data[i], request.get());
+    if (!dataset.tell_failures() || outcome == Outcome::failed) {
       result = -1;
-    } else if (outcome == Dataset::Outcome::pass &&
-               write_below(object, dataset.passes_alone(), memory_types[i], memory_spaces[i], file_spaces[i], dxpl,
-                           data[i]) < 0) {
+    } else if (outcome == Outcome::pass && write_below(object, dataset.passes_alone(), memory_types[i],
+                                                       memory_spaces[i], file_spaces[i], dxpl, data[i]) < 0) {
       result = -1;
-    } else if (outcome == Dataset::Outcome::done || dataset.passes_alone()) {
+    } else if (outcome == Outcome::done || dataset.passes_alone()) {
       describe(dataset, object.host, file_spaces[i], dxpl);
     }
   }
