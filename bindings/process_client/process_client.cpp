@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "process_client/bytes/extents.hpp"
 #include "process_client/counted.hpp"
 
 namespace tailrace::process {
@@ -235,7 +236,7 @@ void ProcessClient::count_own(uint64_t writes, std::span<const tailrace_extent> 
 void ProcessClient::count(uint64_t writes, std::span<const tailrace_extent> extents) {
   ++handed_over_;
   writes_ += writes;
-  for (const tailrace_extent& extent : extents) bytes_ += extent.length;
+  bytes_ += bytes_of(extents);
 }
 
 ProcessClient::Refusal ProcessClient::iwrite(tailrace_file file, std::span<const tailrace_extent> extents,

@@ -1,5 +1,5 @@
 // ByteRanges against a plain model: a set of bytes.
-#include "bindings/process_client/byte_ranges.hpp"
+#include "bindings/process_client/bytes/byte_ranges.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sieves against a plain model: the bytes of a file, which are read and written through them.
-#include "bindings/process_client/sieve.hpp"
+#include "bindings/process_client/bytes/sieve.hpp"
 
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@
 #include "hdf5_vol/host/transfer_list.hpp"
 #include "hdf5_vol/policy/carry_policy.hpp"
 #include "hdf5_vol/process/process.hpp"
-#include "process_client/sieve.hpp"
+#include "process_client/bytes/sieve.hpp"
 
 namespace tailrace::hdf5 {
 namespace {

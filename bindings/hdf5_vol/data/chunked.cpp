@@ -10,6 +10,7 @@
 #include "hdf5_vol/files/request.hpp"
 #include "hdf5_vol/host/errors.hpp"
 #include "hdf5_vol/process/process.hpp"
+#include "process_client/bytes/extents.hpp"
 
 namespace tailrace::hdf5 {
 namespace {
@@ -282,12 +283,7 @@ std::vector<tailrace_extent> Chunked::extents_of(const Part& part, uint64_t plac
   std::vector<hsize_t> where(chunk_.size());
   do {
     for (size_t axis = 0; axis < where.size(); ++axis) where[axis] = part.in_chunk[axis] + index[axis];
-    const tailrace_extent row{place + index_in(where, chunk_) * element, part.count.back() * element};
-    if (!extents.empty() && extents.back().offset + extents.back().length == row.offset) {
-      extents.back().length += row.length;
-    } else {
-      extents.push_back(row);
-    }
+    process::append(extents, {place + index_in(where, chunk_) * element, part.count.back() * element});
   } while (next_row(index, part.count));
   return extents;
 }

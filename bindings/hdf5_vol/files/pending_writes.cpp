@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "process_client/bytes/extents.hpp"
+
 namespace tailrace::hdf5 {
 namespace {
 
@@ -25,13 +27,8 @@ void PendingWrites::open(const std::string& path, bool to_seal) {
 void PendingWrites::note(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data) {
   ahead_.overwrite(extents, data);
   datasets_.insert(dataset);
-  uint64_t begin = UINT64_MAX;
-  uint64_t end = 0;
-  for (const tailrace_extent& extent : extents) {
-    begin = std::min(begin, extent.offset);
-    end = std::max(end, extent.offset + extent.length);
-  }
-  if (begin < end) written_.add(begin, end);
+  const tailrace_extent bounds = process::bounds_of(extents);
+  if (bounds.length > 0) written_.add(bounds.offset, process::end_of(bounds));
 }
 
 // Forgets what was read ahead if the write that changed it was refused.
@@ -103,7 +100,7 @@ void PendingWrites::forget() {
 }
 
 bool PendingWrites::touches(const tailrace_extent& bytes) const {
-  const uint64_t end = bytes.offset + bytes.length;
+  const uint64_t end = process::end_of(bytes);
   return written_.touches(bytes.offset, end) || before_mark_.touches(bytes.offset, end);
 }
 

@@ -18,8 +18,8 @@
 #include "hdf5_vol/files/read_ahead.hpp"
 #include "hdf5_vol/process/process.hpp"
 #include "hdf5_vol/process/seal.hpp"
-#include "process_client/byte_ranges.hpp"
-#include "process_client/small_writes.hpp"
+#include "process_client/bytes/byte_ranges.hpp"
+#include "process_client/bytes/small_writes.hpp"
 
 namespace tailrace::hdf5 {
 

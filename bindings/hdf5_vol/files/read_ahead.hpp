@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
+#include "process_client/bytes/sieve.hpp"
 #include "process_client/file_key.hpp"
-#include "process_client/sieve.hpp"
 
 namespace tailrace::hdf5 {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "process_client/bytes/extents.hpp"
+
 namespace tailrace::hdf5 {
 namespace {
 
@@ -97,12 +99,7 @@ bool SelectionWalk::next(uint64_t elements, uint64_t base, std::vector<tailrace_
     }
     if (covered == 0) return false;
     for (size_t i = 0; i < found; ++i) {
-      const tailrace_extent run{base + offsets[i], lengths[i]};
-      if (!runs.empty() && runs.back().offset + runs.back().length == run.offset) {
-        runs.back().length += run.length;
-      } else {
-        runs.push_back(run);
-      }
+      process::append(runs, {base + offsets[i], lengths[i]});
     }
     elements -= covered;
   }

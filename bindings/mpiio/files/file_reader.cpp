@@ -8,13 +8,16 @@
 #include <cerrno>
 #include <cstring>
 
+#include "process_client/bytes/extents.hpp"
+
 namespace tailrace::mpiio {
+
+using process::end_of;
+
 namespace {
 
 // Bytes that can be copied from the page cache in the time of one system call.
 constexpr uint64_t kLargestHole = uint64_t{16} << 10;
-
-uint64_t end_of(const tailrace_extent& extent) { return extent.offset + extent.length; }
 
 }  // namespace
 
@@ -55,8 +58,7 @@ FileReader::End FileReader::read(std::span<const tailrace_extent> extents, std::
   const std::span<const tailrace_extent> all = extents;
   while (!extents.empty()) {
     const size_t count = cover(extents);
-    uint64_t length = 0;
-    for (const tailrace_extent& extent : extents.first(count)) length += extent.length;
+    const uint64_t length = process::bytes_of(extents.first(count));
     const End part = count == 1 ? read(extents[0].offset, {out + end.bytes, length})
                                 : sieve(extents.first(count), out + end.bytes);
     end.bytes += part.bytes;
@@ -81,17 +83,14 @@ size_t FileReader::cover(std::span<const tailrace_extent> extents) const {
 collective::Source::End FileReader::sieve(std::span<const tailrace_extent> extents, std::byte* out) {
   const uint64_t begin = extents[0].offset;
   const uint64_t length = end_of(extents.back()) - begin;
-  if (sieve_room_ < length) {
-    sieve_ = std::make_unique_for_overwrite<std::byte[]>(length);
-    sieve_room_ = length;
-  }
-  End end = read(begin, {sieve_.get(), length});
+  End end = read(begin, {sieve_.room(length), length});
+  sieve_.filled(begin, end.bytes);
   const uint64_t file_end = begin + end.bytes;
   end.bytes = 0;
   for (const tailrace_extent& extent : extents) {
     if (extent.offset >= file_end) break;
     const uint64_t part = std::min(extent.length, file_end - extent.offset);
-    std::memcpy(out + end.bytes, sieve_.get() + (extent.offset - begin), part);
+    std::memcpy(out + end.bytes, sieve_.find({extent.offset, part}), part);
     end.bytes += part;
   }
   return end;

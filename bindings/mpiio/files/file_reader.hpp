@@ -5,13 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
 #include "collective/read/source.hpp"
 #include "mpiio/files/own_descriptor.hpp"
 #include "mpiio/files/read_pattern.hpp"
+#include "process_client/bytes/sieve.hpp"
 
 namespace tailrace::mpiio {
 
@@ -49,8 +49,7 @@ class FileReader {
   const OwnDescriptor& own_;
   int fresh_ = -1;  // opened by refresh()
   uint64_t sieve_bytes_ = uint64_t{4} << 20;
-  std::unique_ptr<std::byte[]> sieve_;  // sieve_room_ bytes
-  uint64_t sieve_room_ = 0;
+  process::Sieve sieve_;
   ReadPattern pattern_;
 };
 

@@ -9,15 +9,10 @@
 
 #include "mpiio/pending/pending.hpp"
 #include "mpiio/process/process.hpp"
+#include "process_client/bytes/extents.hpp"
 
 namespace tailrace::mpiio {
 namespace {
-
-uint64_t bytes_of(std::span<const tailrace_extent> extents) {
-  uint64_t bytes = 0;
-  for (const tailrace_extent& extent : extents) bytes += extent.length;
-  return bytes;
-}
 
 // Returns 0, or an errno.
 int write_at(int descriptor, const tailrace_extent& extent, const std::byte* from) {
@@ -79,7 +74,7 @@ Output::Refusal Output::write_here(std::span<const tailrace_extent> extents, con
 
 // Returns true for the first few bytes, while the server has nothing of the file that they could overtake.
 bool Output::are_small(std::span<const tailrace_extent> extents) {
-  const uint64_t bytes = bytes_of(extents);
+  const uint64_t bytes = process::bytes_of(extents);
   if (extents.size() > kFew || small_ + bytes > kSmall || !may_write_here()) return false;
   if (Pending::instance().has(own_.key())) return false;
   small_ += bytes;

@@ -4,22 +4,17 @@
 
 #include "mpiio/pending/pending.hpp"
 #include "mpiio/process/process.hpp"
+#include "process_client/bytes/extents.hpp"
 
 namespace tailrace::mpiio {
 
 using collective::Source;
+using process::bytes_of;
+using process::end_of;
 
 namespace {
 
 constexpr uint64_t kAtOnce = uint64_t{4} << 20;  // bytes whose places are listed, or that are packed, at once
-
-uint64_t end_of(const tailrace_extent& extent) { return extent.offset + extent.length; }
-
-uint64_t bytes_of(const std::vector<tailrace_extent>& extents) {
-  uint64_t bytes = 0;
-  for (const tailrace_extent& extent : extents) bytes += extent.length;
-  return bytes;
-}
 
 // Removes what lies behind the end of the file.
 void cut(std::vector<tailrace_extent>& extents, uint64_t size) {

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 
+#include "process_client/bytes/extents.hpp"
+
 namespace tailrace::mpiio {
 namespace {
 
 constexpr uint64_t kMostCompared = 4096;  // blocks of one pattern with the other
-
-BytePattern hull_of(std::span<const tailrace_extent> extents) {
-  uint64_t begin = UINT64_MAX;
-  uint64_t end = 0;
-  for (const tailrace_extent& extent : extents) {
-    begin = std::min(begin, extent.offset);
-    end = std::max(end, extent.offset + extent.length);
-  }
-  return {begin, end - begin, 0, 1};
-}
 
 // Adds the extent to the pattern if that stays regular.
 bool extend(BytePattern& pattern, const tailrace_extent& extent) {
@@ -47,7 +39,10 @@ std::vector<BytePattern> patterns_of(std::span<const tailrace_extent> extents, s
   std::vector<BytePattern> patterns;
   for (const tailrace_extent& extent : extents) {
     if (!patterns.empty() && extend(patterns.back(), extent)) continue;
-    if (patterns.size() == most) return {hull_of(extents)};
+    if (patterns.size() == most) {
+      const tailrace_extent bounds = process::bounds_of(extents);
+      return {{bounds.offset, bounds.length, 0, 1}};
+    }
     patterns.push_back({extent.offset, extent.length, 0, 1});
   }
   return patterns;

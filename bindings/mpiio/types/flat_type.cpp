@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 
+#include "process_client/bytes/extents.hpp"
+
 namespace tailrace::mpiio {
 
 // Makes runs of pieces. Flattens each child once, and then copies its runs.
@@ -157,12 +159,7 @@ void FlatType::walk(uint64_t begin, uint64_t length, Act act) const {
 
 void FlatType::find(uint64_t begin, uint64_t length, uint64_t base, std::vector<tailrace_extent>& out) const {
   walk(begin, length, [base, &out](int64_t offset, uint64_t bytes) {
-    const uint64_t at = base + static_cast<uint64_t>(offset);
-    if (!out.empty() && out.back().offset + out.back().length == at) {
-      out.back().length += bytes;
-    } else {
-      out.push_back({at, bytes});
-    }
+    process::append(out, {base + static_cast<uint64_t>(offset), bytes});
   });
 }
 

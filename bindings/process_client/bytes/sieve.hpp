@@ -1,8 +1,8 @@
-// Sieves: bytes of a file that a door has read ahead, since the program reads rows one after the other. Most of the
-// rows are then copied from memory.
+// Sieves: bytes of a file that a door has read at once, since the program wants many pieces of them. Most of the
+// pieces are then copied from memory: pieces of one call, or rows that the program reads one after the other.
 //
-// A sieve holds what a read would return: the door changes it with each write that it carries, and has it forget all
-// before anybody else writes. A sieve reads nothing itself.
+// A sieve that is kept holds what a read would return: the door changes it with each write that it carries, and has
+// it forget all before anybody else writes. A sieve reads nothing itself.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -17,7 +17,7 @@
 
 namespace tailrace::process {
 
-// The bytes of one dataset.
+// Adjacent bytes, of one dataset or for one call.
 class Sieve {
  public:
   // Larger reads are worth a call of the system each.

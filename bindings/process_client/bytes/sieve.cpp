@@ -1,14 +1,11 @@
-#include "process_client/sieve.hpp"
+#include "process_client/bytes/sieve.hpp"
 
 #include <algorithm>
 #include <cstring>
 
+#include "process_client/bytes/extents.hpp"
+
 namespace tailrace::process {
-namespace {
-
-uint64_t end_of(const tailrace_extent& bytes) { return bytes.offset + bytes.length; }
-
-}  // namespace
 
 const std::byte* Sieve::find(const tailrace_extent& bytes) {
   if (bytes.offset < held_.offset || end_of(bytes) > end_of(held_)) return nullptr;

@@ -1,13 +1,14 @@
-#include "process_client/small_writes.hpp"
+#include "process_client/bytes/small_writes.hpp"
 
 #include <cstring>
+
+#include "process_client/bytes/extents.hpp"
 
 namespace tailrace::process {
 
 bool SmallWrites::fits(const tailrace_extent& extent) const {
   if (empty()) return true;
-  const tailrace_extent& last = extents_.back();
-  return extent.offset >= last.offset + last.length && used_ + extent.length <= kRoom && extents_.size() < kMost;
+  return extent.offset >= end_of(extents_.back()) && used_ + extent.length <= kRoom && extents_.size() < kMost;
 }
 
 void SmallWrites::add(const tailrace_extent& extent, const void* data) {
@@ -15,11 +16,7 @@ void SmallWrites::add(const tailrace_extent& extent, const void* data) {
   std::memcpy(buffer_.get() + used_, data, extent.length);
   used_ += extent.length;
   ++count_;
-  if (!extents_.empty() && extents_.back().offset + extents_.back().length == extent.offset) {
-    extents_.back().length += extent.length;
-  } else {
-    extents_.push_back(extent);
-  }
+  append(extents_, extent);
 }
 
 void SmallWrites::clear() {
