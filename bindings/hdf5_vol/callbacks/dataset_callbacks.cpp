@@ -101,8 +101,8 @@ Dataset& dataset_of(Object& object) {
 }
 
 // Counts the parts of a small dataset that HDF5 writes, and carries the dataset when there are many. HDF5 must not
-// gather them in a file whose data may bypass it, so it writes each part at once; here they are gathered. To begin
-// with that takes as long as HDF5 needs for about ten parts.
+// gather them in a file whose data may bypass it, so it writes each part at once; the connector gathers them. To
+// begin to carry a dataset takes as long as HDF5 needs for about ten parts.
 void look_for_parts(Object& object, hid_t file_space) {
   if (file_space == H5S_ALL || object.parts > SmallCarried::kMany) return;
   const bool is_small = object.dataset->is_small();
@@ -111,7 +111,7 @@ void look_for_parts(Object& object, hid_t file_space) {
   if (++object.parts == SmallCarried::kMany) SmallCarried::note_parts(object.parts);
 }
 
-// Notes, when an object is closed, that it was carried in vain, since only a few parts were written through it.
+// Notes, when an object is closed, that carrying it did not pay, since only a few parts were written through it.
 void look_back_at_parts(const Object& object) {
   const bool few = object.parts > 0 && object.parts < SmallCarried::kMany;
   if (few && object.dataset->file() != nullptr) SmallCarried::note_parts(object.parts);

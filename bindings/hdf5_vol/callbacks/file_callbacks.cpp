@@ -28,7 +28,7 @@
 namespace tailrace::hdf5 {
 namespace {
 
-// A property list that it closes at its end: a copy of another list, or the list itself.
+// A property list that is closed at the end of its scope: a copy of another list, or the list itself.
 class List {
  public:
   struct Taken {};
@@ -40,7 +40,7 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
   hid_t id() const { return id_; }
-  // Closes it early, where the error stack says nothing that would have to be kept.
+  // Closes it early, where nothing on the error stack must be kept.
   void close() { host_.H5Pclose(std::exchange(id_, H5I_INVALID_HID)); }
 
  private:

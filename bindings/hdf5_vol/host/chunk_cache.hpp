@@ -11,9 +11,9 @@ struct ChunkCache {
   size_t bytes = 0;
   double preemption = 0;
 
-  // Returns that of a file with these access properties.
+  // Returns the cache of a file with these access properties.
   static ChunkCache of_file(const Host& host, hid_t fapl);
-  // Returns that of a dataset with these access properties, in a file with the cache `of_file`.
+  // Returns the cache of a dataset with these access properties, in a file with the cache `of_file`.
   static ChunkCache of_dataset(const Host& host, hid_t dapl, const ChunkCache& of_file);
   // Sets it in the access properties of a dataset; returns false on an error.
   bool set_in(const Host& host, hid_t dapl) const {

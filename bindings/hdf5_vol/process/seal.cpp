@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kSignature[] = "\211HDF\r\n\032\n";
 constexpr size_t kSignatureBytes = sizeof kSignature - 1;
-// Its first byte is where the superblock has its version, of which there are four.
+// Stands in place of the seal. Where it begins, a superblock has its version, which is 0 to 3.
 constexpr char kUnsealed[] = "tailrace";
 
 class Descriptor {

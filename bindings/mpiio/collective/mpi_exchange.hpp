@@ -14,7 +14,7 @@ namespace tailrace::mpiio {
 
 class MpiExchange : public collective::Exchange {
  public:
-  // `number`: of the access, among those of the communicator; those that go on at one time have different ones.
+  // `number`: of the access, among those of the communicator; accesses at the same time have different ones.
   MpiExchange(MPI_Comm comm, uint32_t number);
 
   uint32_t rank() const override { return rank_; }

@@ -96,7 +96,7 @@ collective::Source::End FileReader::sieve(std::span<const tailrace_extent> exten
   return end;
 }
 
-// The system reads the bytes into its page cache while the program computes. There, they never get old.
+// The system reads the bytes into its page cache while the program computes. Bytes there never become stale.
 void FileReader::read_ahead(std::span<const tailrace_extent> extents) {
   if (extents.empty()) return;
   const uint64_t begin = extents[0].offset;

@@ -28,8 +28,8 @@ int write_at(int descriptor, const tailrace_extent& extent, const std::byte* fro
 
 }  // namespace
 
-// Waits until the server has closed the file, too. The program may remove the file next: the space of a large one is
-// freed, which takes long, by whoever has it open last.
+// Waits until the server has closed the file, too. The program may remove the file next: the last one that
+// has it open frees its space, which takes long for a large file.
 Output::~Output() {
   if (!raw_.has_value()) return;
   carrier().close(*raw_);

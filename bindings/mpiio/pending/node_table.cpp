@@ -271,8 +271,8 @@ void NodeTable::wait_for_questions() {
   heard_ = asked;
 }
 
-// Release: who sees the answer sees what was written before it, and the changes of the slot. Partner: the acquire
-// load in ask().
+// Release: a process that sees the answer sees what was written before it, and the changes of the slot. Partner: the
+// acquire load in ask().
 void NodeTable::answer() {
   own_->answered.store(heard_, std::memory_order_release);
   wake_all(own_->answered);

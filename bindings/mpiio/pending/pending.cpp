@@ -193,7 +193,7 @@ void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes) 
   }
 }
 
-// Looks again and again: a flush would keep the program from handing over more meanwhile.
+// Polls, because a flush would keep the program from handing over more meanwhile.
 void Pending::answer_others() {
   for (;;) {
     table_.wait_for_questions();

@@ -36,7 +36,7 @@ class FlatType {
   // Returns true if copies of it that follow one another have no gaps.
   bool is_contiguous() const;
   // Returns true if no piece begins before the end of the one before it, also from one copy to the next. A file
-  // type is so (MPI 3.1, §13.3).
+  // type must be so (MPI 3.1, §13.3).
   bool ascends() const;
 
   // Appends where the bytes from `begin` to `begin` + `length` of endless copies lie, the first copy at 0. Pieces

@@ -28,7 +28,7 @@ struct TypeBytes {
 struct TypePart {
   TypePointer child;
   std::vector<TypeBlock> blocks;
-  // If `repeats` is more than 1, the blocks come so often, `stride` bytes apart.
+  // The blocks come `repeats` times, `stride` bytes apart.
   int64_t repeats = 1;
   int64_t stride = 0;
 };

@@ -13,8 +13,8 @@ const std::byte* Sieve::find(const tailrace_extent& bytes) {
   return room_.get() + (bytes.offset - held_.offset);
 }
 
-// Twice as much each time, so that who reads on for a little while only, or whose sieve is forgotten again and again,
-// reads little in vain. A read follows the one before if it leaves out at most four times what it reads.
+// Wants twice as much each time, so that little is read in vain if the program soon stops, or if the sieve is
+// forgotten again and again. A read follows the one before if it leaves out at most four times what it reads.
 std::optional<tailrace_extent> Sieve::wanted(const tailrace_extent& bytes, uint64_t end) {
   const bool first = next_ == 0;
   const bool follows = !first && bytes.offset >= next_ && bytes.offset - next_ <= 4 * bytes.length;

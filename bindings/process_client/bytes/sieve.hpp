@@ -52,11 +52,11 @@ class Sieve {
 // The sieves of one file, by where the data of their datasets begin.
 class Sieves {
  public:
-  // Returns the sieve of that dataset. The first call makes it; where there are many, the oldest ends.
+  // Returns the sieve of that dataset. The first call makes it, and drops the oldest if there are many.
   Sieve& of(uint64_t dataset);
   void overwrite(std::span<const tailrace_extent> extents, const void* data);
   void forget();
-  // Also gives back the memory of that dataset's.
+  // Also gives back the memory for that dataset.
   void forget(uint64_t dataset);
   // Forgets what the sieves of all files hold.
   static void forget_all() { forgotten_.fetch_add(1, std::memory_order_relaxed); }

@@ -1,7 +1,7 @@
 // SmallWrites: small writes to one file, held back until there are enough for one handover.
 //
-// A handover costs more than copying a few hundred bytes. The bytes held here belong to the program, so File hands
-// them over before any read, flush, close or fork.
+// A handover costs more than copying a few hundred bytes. The bytes held here belong to the program, so the door
+// hands them over before any read, flush, close or fork.
 #pragma once
 
 #include <tailrace/tailrace.h>
