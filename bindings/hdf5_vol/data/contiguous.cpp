@@ -36,9 +36,9 @@ Decision Contiguous::decide(const Transfer& transfer, const void* data, const Re
   facts.is_asynchronous = request != nullptr;
   facts.is_parallel = file_->is_parallel();
   facts.is_detached = file_->detaching().is_detached();
-  facts.is_pending = file_->writes().any(offset_);
   facts.dataset_bytes = elements_.bytes();
   facts.smallest = Process::instance().smallest();
+  if (counts(facts)) facts.is_pending = file_->writes().any(offset_);
   if (counts(facts)) {
     const bool fills = unplaced_ && unplaced_->fills() && !elements_.is_whole(move);
     const PendingWrites::Counted counted =
@@ -46,7 +46,9 @@ Decision Contiguous::decide(const Transfer& transfer, const void* data, const Re
     facts.writes = counted.writes;
     facts.bytes = counted.bytes;
   }
-  if (turn_of(facts).turn == Turn::carried) facts.is_refused = !file_->ready();
+  const Decision decision = turn_of(facts);
+  if (decision.turn != Turn::carried || file_->ready()) return decision;
+  facts.is_refused = true;
   return turn_of(facts);
 }
 

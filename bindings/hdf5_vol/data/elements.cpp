@@ -50,8 +50,8 @@ void Elements::give_back() {
 Reason Elements::plan(const Transfer& transfer, const void* data, Move& move) const {
   TransferFacts facts{.has_data = data != nullptr};
   if (facts.has_data) facts.is_transformed = transfer.list != host_.transfer && may_transform(host_, transfer.list);
-  if (why_not(facts) == Reason::none) facts.has_selection = select(transfer, move);
-  if (why_not(facts) != Reason::none) return why_not(facts);
+  facts.has_selection = why_not(facts) == Reason::none && select(transfer, move);
+  if (!facts.has_selection) return why_not(facts);
   move.converts = facts.converts = !is_of_type(transfer.memory_type);
   move.memory_element = move.converts ? host_.H5Tget_size(transfer.memory_type) : element_;
   if (move.converts) facts.has_numbers = has_numbers(transfer.memory_type);
