@@ -17,7 +17,7 @@ PLACES = {"thread": "summary", "core": "place=core summary"}
 SECONDS = 60  # for one run; the slowest takes a few on a busy machine
 HANGS = 124  # the exit code of timeout(1)
 
-# At most so many ranks. MPICH's ranks that wait for each other keep a core busy each, so where there are few cores,
+# The most ranks. MPICH's ranks that wait for each other keep a core busy each, so where there are few cores,
 # or others need them, the listed ranks take ten times as long, and much longer in Fortran, whose programs send more.
 # `make test-slow` runs all with more ranks and in both places; and f90, as `use mpi` calls the functions that f77 has
 # tested; and f77 under MPICH, where f08 calls the same functions of C.

@@ -94,7 +94,7 @@ def test_many_random_programs_write_equal_files(tmp_path, mpi, settings, runtime
         run_random_program(tmp_path, mpi, 3, seed, settings)
 
 
-# Each ends only if every call that waits makes progress of the writes of all that go on, and waits for nothing else.
+# Each ends only if every call that waits makes progress of collective writes, and waits for nothing else.
 def run_random_progress(tmp_path, mpi, ranks, seed, settings):
     print("seed", seed)
     done = start(mpi, ranks, [program(mpi, "random_progress"), tmp_path / f"file{seed}", seed], settings)
