@@ -77,16 +77,21 @@ void read_strangers(const YamlValue& value, Config::Forward::Strangers& stranger
   }
 }
 
-// Returns true if the list of UCX's transports, as UCX_TLS has it, admits TCP.
-bool admits_tcp(std::string_view transports) {
-  if (transports.starts_with('^')) return true;  // all but some: the list grows with UCX
-  for (size_t begin = 0; begin <= transports.size();) {
-    const size_t end = std::min(transports.find(',', begin), transports.size());
-    const std::string_view one = transports.substr(begin, end - begin);
-    if (one == "tcp" || one == "all" || one == "*") return true;
+constexpr std::string_view kTransportLetters = "abcdefghijklmnopqrstuvwxyz0123456789_:";
+constexpr std::string_view kDeviceLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:.-@";
+
+// Returns true if each item of the list, which UCX reads, is a plain name: UCX knows others that mean all, or all but
+// some (`^`), or exactly one (`\\`).
+bool has_plain_names(std::string_view list, std::string_view letters) {
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view one = list.substr(begin, end - begin);
+    const std::string_view name = one.substr(0, one.find(':'));
+    if (name.empty() || name == "all" || name == "tcp") return false;
+    if (one.find_first_not_of(letters) != std::string_view::npos) return false;
     begin = end + 1;
   }
-  return false;
+  return true;
 }
 
 // The transport, and what protects it.
@@ -94,13 +99,17 @@ void read_transport(const YamlValue& value, Config::Forward& forward) {
   if (const auto transport = value.find("transport")) forward.ucx = transport->choice({"tcp", "ucx"}) == 1;
   const auto trusted = value.find("trusted_network");
   const bool is_trusted = trusted && trusted->flag();
-  if (const auto devices = value.find("devices")) forward.devices = devices->text("devices of UCX, such as mlx5_0:1");
+  if (const auto devices = value.find("devices")) {
+    constexpr std::string_view rule = "names of devices of UCX, such as mlx5_0:1 or mlx5_0:1,mlx5_1:1";
+    forward.devices = devices->text(rule);
+    if (!has_plain_names(forward.devices, kDeviceLetters)) devices->wrong(rule);
+  }
   if (const auto transports = value.find("transports")) {
     constexpr std::string_view rule =
         "transports of a fabric, such as rc or rc,ud; not tcp, by which UCX opens ports on "
         "all interfaces";
     forward.transports = transports->text(rule);
-    if (admits_tcp(forward.transports)) transports->wrong(rule);
+    if (!has_plain_names(forward.transports, kTransportLetters)) transports->wrong(rule);
   }
   if (!forward.ucx) {
     if (const auto key = value.require("key", key_rule)) forward.keys = read_keys(*key);

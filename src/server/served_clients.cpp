@@ -69,6 +69,7 @@ struct ServedClients::Member {
       : number(number_in), config(std::move(config_in)), guest(guest_in), stage(stage_in), to_client(guest.channel) {}
 
   bool is_gone() const { return stage != ClientRings::Stage::here; }
+  Urgency urgency() const { return is_gone() || guest.always_waits ? Urgency::waiting : server->urgency(); }
 
   const int number;
   const Config config;
@@ -408,7 +409,7 @@ Urgency ServedClients::urgency() const {
   if (!again_.empty() || engine_.room() < FileGroup::kRequestsAtOnce) return Urgency::waiting;
   Urgency most = Urgency::none;
   for (const auto& [client, member] : members_) {
-    most = std::max(most, member->is_gone() ? Urgency::waiting : member->server->urgency());
+    most = std::max(most, member->urgency());
   }
   return most;
 }

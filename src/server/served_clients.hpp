@@ -51,6 +51,7 @@ class ServedClients final : private ClientRings::Host {
     pid_t process = 0;
     bool shares_memory = false;  // its process is this one: it may borrow, and its blocks may lie anywhere
     TraceLog* trace = nullptr;   // for what the server does for it
+    bool always_waits = false;   // it serves itself, and waits for the end of each verb
   };
 
   // Borrows all but `make_format` and `descriptors`. `crew` is needed if there are filtered variables. `expected`:

@@ -191,10 +191,15 @@ Result<std::unique_ptr<NameLock>> SimStorage::lock(const std::string& path, cons
   if (cut_) return std::unique_ptr<NameLock>(new Lock(*this, path));
   if (is_locked(path)) return Status(TAILRACE_CLIENT_IN_USE, fmt::format("'{}' is locked", path));
   world_.story().tell("{}: lock '{}'", name_, path);
-  const auto text = std::as_bytes(std::span(holder));
-  disk_.put(path, {text.begin(), text.end()});
   disk_.locked().insert(path);
   locked_.push_back(path);
+  if (disk_.find(path) == nullptr) {
+    disk_.put(path, {});  // others may look before the holder has written its name
+    world_.choose();
+    if (cut_) return std::unique_ptr<NameLock>(new Lock(*this, path));
+  }
+  const auto text = std::as_bytes(std::span(holder));
+  disk_.put(path, {text.begin(), text.end()});
   return std::unique_ptr<NameLock>(new Lock(*this, path));
 }
 

@@ -49,6 +49,26 @@ TEST(LockFile, AFileThatADeadProcessLeftIsTaken) {
   EXPECT_TRUE(lock.ok());
 }
 
+// Nodes that share files find by the text who may still write, and may look at any moment: a text that is replaced is
+// never gone in between.
+TEST(LockFile, TheNextHoldersNameReplacesThatOfADeadOneInOneStep) {
+  const ScratchDirectory directory;
+  const std::string path = directory / ".a.lock";
+  {
+    Result<LockFile> dead = LockFile::acquire(path, "a process with a long name");
+    ASSERT_TRUE(dead.ok());
+    dead.value().leave_file();
+  }
+  const auto length = fs::file_size(path);
+  const Result<LockFile> next = LockFile::acquire(path, "a short one");
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(fs::file_size(path), length) << "it was not emptied first";
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  EXPECT_EQ(line, "a short one");
+  EXPECT_TRUE(LockFile::acquire(path).status().fault().message.ends_with("is locked by a short one"));
+}
+
 TEST(LockFile, AnotherProcessHoldsItUntilItEndsHoweverThatHappens) {
   const ScratchDirectory directory;
   const std::string path = directory / ".a.lock";

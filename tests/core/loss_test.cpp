@@ -252,6 +252,25 @@ TEST(ServerLossSync, EachClientGoesOnAloneAndWritesBeforeItGoesOn) {
   EXPECT_FALSE(test::fs::exists(directory.path() / ".run_c0.lock"));
 }
 
+// Its calls wait for the end of each verb, so nothing may be held back until there is more to merge.
+TEST(ServerLossSync, WritesThatWouldGatherDoNotHoldUpWhoGoesOnAlone) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = sync_config();
+  config.merge = "{by: count}";
+  OpenRun run(config, directory, 0);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  ASSERT_EQ(test::write_iteration(run, 0), TAILRACE_OK);
+  kill_server(node);
+  for (int64_t iteration = 1; iteration < 4; ++iteration) {
+    EXPECT_EQ(test::write_iteration(run, iteration), TAILRACE_OK) << run.error().message;
+  }
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+  for (int64_t iteration = 0; iteration < 4; ++iteration) {
+    test::expect_exact(directory.path() / file_of(0, iteration), iteration);
+  }
+}
+
 // A client that had become its own server and was killed in the middle of iteration 2.
 class DeadAlone : public ::testing::Test {
  protected:

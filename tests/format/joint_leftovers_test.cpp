@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/os/lock_file.hpp"
 #include "runtime/output/earlier_files.hpp"
 #include "runtime/output/output_directories.hpp"
 #include "runtime/parts/provenance.hpp"
@@ -95,6 +96,17 @@ TEST_F(JointLeftovers, AFileWaitsForANodeOfAnotherMachine) {
   EXPECT_TRUE(recovered(true).at("sim_It5.h5.part").done);
   EXPECT_EQ(names(), std::vector<std::string>{"sim_It5.h5"});
   expect_whole(directory_ / "sim_It5.h5");
+}
+
+// Its lock is taken, and its name is not written yet.
+TEST_F(JointLeftovers, AFileWaitsForANodeWhoseLockHasNoNameYet) {
+  write(1);
+  put_lock(1);
+  const Result<LockFile> lock = LockFile::acquire(lock_of(0));
+  ASSERT_TRUE(lock.ok());
+  const Leftover left = recovered(true).at("sim_It5.h5.part");
+  EXPECT_EQ(left.kind, TAILRACE_IN_USE);
+  EXPECT_TRUE(is_there("sim_It5.h5.part") && is_there("sim_It5.h5.part.n1"));
 }
 
 // By removing its lock.

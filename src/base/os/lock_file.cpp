@@ -32,10 +32,13 @@ struct flock whole_file() {
 constexpr int kHolderAttempts = 100;  // against holders that come and go
 constexpr size_t kMostHolder = 255;
 
-// The text is for people only: if writing it fails, the lock still holds.
+// Writes a line over that of an earlier holder, in one step: nodes that share files find by it who may still write,
+// and may look at any moment. If it cannot be written, the lock still holds.
 void note_holder(int fd, const std::string& holder) {
-  if (ftruncate(fd, 0) != 0 || holder.empty()) return;
-  [[maybe_unused]] const ssize_t written = pwrite(fd, holder.data(), std::min(holder.size(), kMostHolder), 0);
+  std::string line = holder.substr(0, kMostHolder);
+  std::replace(line.begin(), line.end(), '\n', '?');
+  line += '\n';
+  [[maybe_unused]] const ssize_t written = pwrite(fd, line.data(), line.size(), 0);
 }
 
 // The holder may not have written its name yet, and the contents are not trusted to be text.
@@ -43,6 +46,7 @@ std::string noted_holder(int fd) {
   char text[kMostHolder];
   const ssize_t length = pread(fd, text, sizeof text, 0);
   std::string holder(text, length > 0 ? static_cast<size_t>(length) : 0);
+  holder = holder.substr(0, holder.find('\n'));
   std::replace_if(
       holder.begin(), holder.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return holder.empty() ? "somebody" : holder;

@@ -1,7 +1,7 @@
 // LockFile: marks a client as open, visibly to other processes and to recovery. The mark ends with its holder,
 // however the holder ends.
 //
-// It is an advisory lock (fcntl, of the open file description) on a file of its own, which contains the holder's
+// It is an advisory lock (fcntl, of the open file description) on a file of its own, whose first line is the holder's
 // name. Releasing the lock removes the file; a file that is left unlocked belongs to a process that died. Others may
 // create files beside it, so it is opened as base/os/own_file.hpp says. Children that the holder forks do not share
 // the lock.

@@ -14,6 +14,7 @@
 namespace tailrace::impl {
 namespace {
 
+constexpr Nanoseconds kHeardIn = std::chrono::seconds(1);      // longest wait for the server to hear a goodbye
 constexpr Nanoseconds kLook = std::chrono::milliseconds(200);  // how often a waiting client checks its server
 constexpr Nanoseconds kGreeting = std::chrono::seconds(30);    // for the answer of a server that may be busy
 constexpr Nanoseconds kEnding = std::chrono::seconds(2);       // for a process that is ending
@@ -157,6 +158,7 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
   for (;;) {
     Nanoseconds slice = kLook;
     if (timeout) slice = std::min(slice, *timeout - (clock.now() - start));
+    if (!lost_.ok()) slice = Nanoseconds::zero();  // nothing comes any more
     if (sleep(ready, slice)) return {};
     if (!lost_.ok()) return lost_;
     const Nanoseconds now = clock.now();
@@ -256,7 +258,11 @@ void CorePlace::say_goodbye() {
   }
   const Goodbye goodbye;
   // If the server does not receive it, it sees the connection close.
-  (void)socket_->send(std::as_bytes(std::span(&goodbye, 1)), {}, kLook);
+  const Status sent = socket_->send(std::as_bytes(std::span(&goodbye, 1)), {}, kLook);
+  // The server closes the connection when it has heard it. From then on the other clients' calls are told of data
+  // that this client does not write any more.
+  Goodbye none;
+  if (sent.ok()) (void)socket_->receive(std::as_writable_bytes(std::span(&none, 1)), 0, kHeardIn);
   socket_.reset();
 }
 

@@ -126,7 +126,8 @@ Status OwnServer::begin() {
   const auto descriptors = [](uint64_t) { return descriptors_in_program(); };
   core_.emplace(clock_, processes_, doorbell_, *ledger_, log_, ServerCore::Options{});
   core_->equip(config_, {*parts_.engine, format, parts_.crew.get(), descriptors, 1});
-  const ServerCore::Guest guest{segment_->channel(), segment_->control().server_asleep, ::getpid()};
+  ServerCore::Guest guest{segment_->channel(), segment_->control().server_asleep, ::getpid()};
+  guest.always_waits = true;
   core_->adopt(client_, config_, guest, began_, true, false);
   core_->take_up_ledger();
   return {};

@@ -129,7 +129,8 @@ LockText text_of_lock(FileSystem& files, const std::string& path) {
   std::array<std::byte, kMostHolder> text{};
   const Result<size_t> count = files.read(opened.value().file, 0, text);
   files.close(opened.value().file);
-  const std::string_view holder(reinterpret_cast<const char*>(text.data()), count.ok() ? count.value() : 0);
+  std::string_view holder(reinterpret_cast<const char*>(text.data()), count.ok() ? count.value() : 0);
+  holder = holder.substr(0, holder.find('\n'));
   const size_t machine = holder.find(kOn);
   const size_t pattern = holder.find(kWrites);
   if (machine == std::string_view::npos) return {};
@@ -151,7 +152,10 @@ Result<std::vector<NodeOfFiles>> nodes_of_files(FileSystem& files, const std::st
     if (!node) continue;
     const std::string path = directory + "/" + name;
     LockText text = text_of_lock(files, path);
-    if (text.pattern == pattern) nodes.push_back({*node, path, std::move(text.machine)});
+    // Its holder may have yet to write its name, or it may not be readable now: then this node is waited for.
+    const bool is_unknown = text.machine.empty() && files.is_locked(path);
+    if (is_unknown) text.machine = "an unknown machine";
+    if (is_unknown || text.pattern == pattern) nodes.push_back({*node, path, std::move(text.machine)});
   }
   return nodes;
 }
