@@ -123,7 +123,9 @@ TEST_F(LinksTest, AnotherKeyIsRefusedAndNothingOfItIsHeard) {
   End client(*this, "client", 1);
   connect(client, server);
   EXPECT_TRUE(server.events.empty());
-  EXPECT_FALSE(server.log.lines.empty());
+  ASSERT_FALSE(server.log.lines.empty());
+  const std::string& line = server.log.lines.front();
+  EXPECT_EQ(line.find("client"), line.rfind("client")) << line;
   ASSERT_EQ(client.count(Kind::lost), 1u);
   EXPECT_FALSE(client.last(Kind::lost).status.ok());
   EXPECT_EQ(client.count(Kind::ready), 0u);
