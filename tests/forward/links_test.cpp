@@ -80,9 +80,8 @@ class LinksTest : public ::testing::Test {
 };
 
 std::vector<std::byte> bytes_from(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 TEST_F(LinksTest, BothEndsLearnTheTermsOfTheOther) {
