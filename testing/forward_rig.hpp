@@ -108,6 +108,7 @@ class ForwardRig {
     options.on_loss = on_loss;
     options.confirm = confirm;
     options.name = host;
+    options.output = output;
     std::unique_ptr<Storage> local;
     if (on_loss == RemoteFiles::OnLoss::direct) local = std::make_unique<PlainStorage>(doorbell);
     auto endpoint = network.endpoint(doorbell, host, [this](Nanoseconds limit) { turn(limit); });
@@ -134,6 +135,7 @@ class ForwardRig {
 
   SimClock clock;
   SimNetwork network;
+  std::string output = "/out/run";                                   // of clients
   int client_key = 0;                                                // that of forwarders is 0
   std::map<std::string, std::unique_ptr<ForwarderNode>> forwarders;  // by address
   std::function<void()> during_turn;

@@ -82,7 +82,8 @@ ForwardAnswer ForwardCalls::carry_out(ForwardClient& client, const ForwardCallMe
     case ForwardCall::is_locked: return impl::answer_of(Result<uint64_t>(names.is_locked(call.text) ? 1 : 0));
     case ForwardCall::truncate:
     case ForwardCall::settle:
-    case ForwardCall::status: break;
+    case ForwardCall::status:
+    case ForwardCall::join: break;
   }
   TAILRACE_ASSERT(false);
 }

@@ -24,7 +24,8 @@ class ForwardCalls {
 
   // Returns true if the client may make this call: it names only what the client has.
   static bool is_allowed(const ForwardClient& client, const ForwardCallMessage& call);
-  // Carries the call out. `bulk`: the names of a list. Requires is_allowed(), and that it is no truncate or status.
+  // Carries the call out. `bulk`: the names of a list. Requires is_allowed(), and that the caller does
+  // not make it.
   ForwardAnswer carry_out(ForwardClient& client, const ForwardCallMessage& call, std::vector<std::byte>& bulk);
   // Notes that a transfer of the file has ended in the engine.
   void transfer_ended(ForwardClient& client, uint32_t file);

@@ -38,6 +38,8 @@ struct ForwardClient {
   uint64_t process = 0;  // see ForwardTerms
   std::string name;
   std::string address;
+  std::string forwarders;         // all that it uses, in one text; "": it has not told
+  std::string output;             // where it writes; all clients of it have the same forwarders
   bool gone = false;              // its link has ended; what it had under way still ends
   bool leaves = false;            // it has said goodbye
   bool fenced = false;            // nothing more of it may begin

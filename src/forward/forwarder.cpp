@@ -223,10 +223,28 @@ void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEv
     const std::string text = describe_({clients_, memory_, queued_, files_.count(), engine_.counts()});
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     bulk.assign(bytes, bytes + text.size());
+  } else if (call->record.call == ForwardCall::join) {
+    answer = ForwardCalls::answer_of(join(client, *call));
   } else {
     answer = calls_.carry_out(client, *call, bulk);
   }
   send_answer(client, head.number, answer, std::move(bulk));
+}
+
+// Takes a client's list of forwarders, which must be that of the others of its output.
+Status Forwarder::join(ForwardClient& client, const ForwardCallMessage& call) {
+  for (const auto& [name, other] : clients_) {
+    if (other.gone || other.output != call.second || other.forwarders == call.text || &other == &client) continue;
+    const Status refused(
+        TAILRACE_INVALID_CONFIG,
+        fmt::format("forward.servers: found {}; expected {}, which client {} has, who writes to '{}', too", call.text,
+                    other.forwarders, other.name, call.second));
+    log_.warning("client {} is refused: {}", client.name, refused.fault().message);
+    return refused;
+  }
+  client.forwarders = call.text;
+  client.output = call.second;
+  return {};
 }
 
 // Returns how many calls of a client wait for the engine, or for the client to fetch their answers. A client makes

@@ -113,6 +113,7 @@ class Forwarder {
   void hear(ForwardClient& client, LinkEvent& event);
   void hear_transfers(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
   void hear_call(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
+  Status join(ForwardClient& client, const ForwardCallMessage& call);
   size_t unanswered_calls(const ForwardClient& client) const;
   bool admit_waiting();
   bool admit(ForwardClient& client);

@@ -52,7 +52,7 @@ struct TransportEvent {
   uint64_t bulk = 0;     // bytes
   uint64_t arrival = 0;  // names the bulk data of this message
   uint64_t tag = 0;      // of the send or receive
-  Status status = {};
+  Status status = {};    // does not name the peer if it has an address: its owner does
   std::string text = {};
 };
 

@@ -449,6 +449,7 @@ void Guest::begin() {
   options.confirm = run_.confirm_;
   options.depth = dice_.between32(1, 40);
   options.spread = run_.spread_;
+  options.output = "/";
   options.process = static_cast<uint64_t>(number_) + 1;
   options.links = run_.fence_.links();
   options.grace = run_.fence_.grace();

@@ -229,6 +229,34 @@ TEST(Forwarder, AClientHasSoManyLocksAndNoMore) {
   EXPECT_TRUE(client.files().lock(scratch / "more", "the test").ok());
 }
 
+// Most of its files are entries by hand: a process has not so many descriptors.
+TEST(Forwarder, AClientHasSoManyFilesOpenAndNoMore) {
+  const ScratchDirectory scratch;
+  ForwardRig rig;
+  Engine& engine = rig.add_forwarder("io1").engine;
+  ForwardFiles files(engine);
+  ForwardCalls calls(engine, files);
+  ForwardClient client;
+  constexpr uint32_t kByHand = 1u << 30;
+  for (uint32_t i = 1; i < ForwardCalls::kMostFiles; ++i) client.files[kByHand + i].times = 1;
+  const auto call = [&](ForwardCall what, const std::string& path, uint32_t file = 0) {
+    ForwardCallMessage message{{}, path, {}};
+    message.record.call = what;
+    message.record.mode = static_cast<uint32_t>(OpenMode::create);
+    message.record.file = file;
+    std::vector<std::byte> bulk;
+    return calls.carry_out(client, message, bulk).record;
+  };
+  const AnswerRecord last = call(ForwardCall::open, scratch / "last");
+  EXPECT_EQ(last.code, TAILRACE_OK);
+  EXPECT_EQ(call(ForwardCall::open, scratch / "more").system_errno, EMFILE);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "more"));
+  call(ForwardCall::close, {}, last.file);
+  const AnswerRecord next = call(ForwardCall::open, scratch / "more");
+  EXPECT_EQ(next.code, TAILRACE_OK);
+  call(ForwardCall::close, {}, next.file);
+}
+
 TEST(Forwarder, ClientsOfOnePathShareTheFile) {
   const ScratchDirectory scratch;
   ForwardRig rig;

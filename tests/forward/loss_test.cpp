@@ -234,6 +234,29 @@ TEST_F(Loss, AForwarderThatComesBackIsUsedAgain) {
   EXPECT_EQ(bytes_of_file(path), bytes_);
 }
 
+// Its connection ends while nothing is open there: all nodes still use the same forwarder for each path.
+TEST_F(Loss, AForwarderThatWasLostWithoutWorkIsUsedAgain) {
+  ForwardedClient of = client(OnLoss::next);
+  rig_.kill("io2");
+  for (int i = 0; i < 50; ++i) {
+    of.reap();
+    rig_.turn();
+  }
+  rig_.add_forwarder("io2");
+  ForwardedClient other(rig_, {"io1", "io2"}, OnLoss::next, TransferRecord::Confirm::written, "other");
+  constexpr size_t kFiles = 20;
+  std::vector<FileHandle> open;
+  for (size_t i = 0; i < kFiles; ++i) {
+    const std::string path = scratch_ / std::to_string(i);
+    open.push_back(of.open(path, OpenMode::update));
+    open.push_back(other.open(path, OpenMode::update));
+  }
+  size_t files = 0;
+  for (const auto& [host, node] : rig_.forwarders) files += node->forwarder.open_files();
+  EXPECT_EQ(files, kFiles) << "each is open at one forwarder, which both share";
+  for (size_t i = 0; i < open.size(); ++i) (i % 2 == 0 ? of : other).files().close(open[i]);
+}
+
 // The rename is carried out, and its answer is lost.
 TEST_F(Loss, ARenameThatWasCarriedOutIsNotMadeTwice) {
   ForwardedClient of = client(OnLoss::next);

@@ -281,6 +281,28 @@ def test_another_key_is_a_mistake_of_the_configuration(tmp_path, key, start, los
     assert not list(tmp_path.glob("out/*.h5*"))
 
 
+def test_nodes_with_other_forwarders_are_refused(tmp_path, key, start):
+    """They used other forwarders for the same path, and nobody noticed."""
+    one, two, three = (start(name).address for name in ("io1", "io2", "io3"))
+    file = write_config(tmp_path, tmp_path / "out", [one, two], key)
+    with tailrace.open(file, 0) as out:
+        again = json.loads(file.read_text())
+        for others in ([two, three], [one], [one, three, two]):
+            again["forward"]["servers"] = others
+            found, expected = (", ".join(sorted(each)) for each in (others, [one, two]))
+            with pytest.raises(tailrace.InvalidConfig, match=f"found {found}; expected {expected}, .*/out/sim"):
+                tailrace.open(text=json.dumps(again), client=1)
+        again["forward"]["servers"] = [two, one]
+        with tailrace.open(text=json.dumps(again), client=1) as neighbour:
+            for each in (out, neighbour):
+                each.write("u", 0, np.arange(200_000.0))
+                each.write("small", 0, np.zeros(7, dtype="f4"))
+                each.end_iteration(0)
+    assert len(list((tmp_path / "out").glob("*.h5"))) == 2
+    again["forward"]["servers"] = [two, three]
+    tailrace.open(text=json.dumps(again), client=2).close()  # the others have left
+
+
 @pytest.mark.parametrize("kind", ["thread", "core"])
 def test_a_forwarder_that_does_not_answer_is_named_with_the_reason(tmp_path, key, kind, runtime_directory):
     file = write_config(tmp_path, tmp_path / "out", ["127.0.0.1:1"], key, kind)

@@ -181,7 +181,7 @@ std::optional<ForwardCallMessage> decode_forward_call(std::span<const std::byte>
   message.text = reader.text(message.record.text);
   message.second = reader.text(message.record.second);
   if (!reader.complete()) return std::nullopt;
-  if (message.record.call < ForwardCall::open || message.record.call > ForwardCall::settle) return std::nullopt;
+  if (message.record.call < ForwardCall::open || message.record.call > ForwardCall::join) return std::nullopt;
   return message;
 }
 

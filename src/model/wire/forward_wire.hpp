@@ -22,7 +22,7 @@ namespace tailrace::impl {
 static_assert(std::endian::native == std::endian::little, "forwarding between machines of other byte order");
 
 // The version that this build speaks, for the handshake.
-inline constexpr uint16_t kForwardVersion = 4;
+inline constexpr uint16_t kForwardVersion = 5;
 
 inline constexpr uint32_t kMostRecords = 256;                   // transfers of one message
 inline constexpr uint64_t kMostForwarded = uint64_t{16} << 20;  // bytes of one message's bulk data
@@ -97,7 +97,8 @@ enum class ForwardCall : uint32_t {
   unlock = 13,         // file: the lock's number; flags: kLeaveFile
   is_locked = 14,      // text → value: 1 if it is
   status = 15,         // → bulk: what the forwarder does, as JSON
-  settle = 16          // file: is answered when all transfers of it that came before have ended, whoever sent them
+  settle = 16,         // file: is answered when all transfers of it that came before have ended, whoever sent them
+  join = 17            // text: the client's forwarders; second text: its output. The first call of a link
 };
 
 struct CallRecord {

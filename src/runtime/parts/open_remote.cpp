@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 #include <utility>
 
@@ -32,6 +33,14 @@ TransferRecord::Confirm confirm_of(Confirm confirm) {
     case Confirm::received: return TransferRecord::Confirm::received;
   }
   TAILRACE_ASSERT(false);
+}
+
+// Returns where a program writes: the same text for all nodes of a job.
+std::string output_of(const Config& config) {
+  std::error_code error;
+  const std::string& given = config.storage.paths.front();
+  const std::filesystem::path path = std::filesystem::absolute(given, error);
+  return ((error ? std::filesystem::path(given) : path) / config.name).lexically_normal().string();
 }
 
 // A thread that sleeps until an answer comes is woken later than the answer to a small write takes. A program that
@@ -78,6 +87,7 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
   options.spread = config.forward.spread;
   options.look = kLook;
   options.name = name_of_process();
+  options.output = output_of(config);
   system_random()(std::as_writable_bytes(std::span(&options.process, 1)));
   auto storage = RemoteStorage::create(std::move(transport).value(), std::move(local), clock, doorbell, log, options);
   if (!storage.ok()) return storage.status();

@@ -1,6 +1,7 @@
 #include "storage/remote/forwarder_set.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,7 +19,23 @@ constexpr Nanoseconds kNap = std::chrono::milliseconds(200);  // longest sleep b
 constexpr Nanoseconds kGoodbye = std::chrono::seconds(1);     // limit for forwarders to close their links
 constexpr int kClockError = 100;  // no clock runs slower than another by more than a hundredth
 
+// Returns the addresses in one text, whose end is a number that stands for the rest if they are many.
+std::string list_of(std::vector<std::string> addresses) {
+  constexpr size_t kMost = 3000;  // bytes, so that an error can name two lists
+  std::sort(addresses.begin(), addresses.end());
+  std::string all = fmt::format("{}", fmt::join(addresses, ", "));
+  if (all.size() <= kMost) return all;
+  return fmt::format("{} ... ({} forwarders, hash {:x})", all.substr(0, kMost), addresses.size(), hash_of(all));
+}
+
 }  // namespace
+
+// FNV-1a.
+uint64_t hash_of(const std::string& text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211u;
+  return hash ^ (hash >> 32);
+}
 
 Status status_of(const ForwardAnswer& answer, const std::string& operation, const std::string& file) {
   if (answer.record.code == TAILRACE_OK) return {};
@@ -52,16 +69,55 @@ Status ForwarderSet::gone(size_t forwarder) const {
                                                   of.why.ok() ? "it is leaving" : of.why.fault().message));
 }
 
+void ForwarderSet::connect(Forwarder& to) {
+  to.peer = links_.connect(to.address);
+  to.state = State::connecting;
+  to.has_joined = false;
+  to.said_goodbye = false;
+  to.why = {};
+}
+
+Status ForwarderSet::reach_all() {
+  for (Forwarder& of : forwarders_) {
+    if (of.state == State::idle || of.state == State::lost) connect(of);
+  }
+  bool any = false;
+  std::string all;
+  for (size_t i = 0; i < size(); ++i) {
+    const Status reached = reach(i);
+    if (!refusal_.ok()) return refusal_;
+    any = any || reached.ok();
+    if (!reached.ok()) all += (all.empty() ? "" : "; ") + reached.fault().message;
+  }
+  if (!any) return Status(TAILRACE_SERVER_LOST, std::move(all));
+  for (Forwarder& of : forwarders_) {
+    if (of.state == State::lost) of.state = State::idle;
+  }
+  return {};
+}
+
 Status ForwarderSet::reach(size_t forwarder) {
   Forwarder& of = forwarders_[forwarder];
   if (of.state == State::idle || of.state == State::lost) {
-    of.peer = links_.connect(of.address);
-    of.state = State::connecting;
-    of.said_goodbye = false;
-    of.why = {};
+    if (!refusal_.ok()) return refusal_;
+    connect(of);
   }
   while (of.state == State::connecting) pump(kNap);  // the link's own limit ends this
-  return of.state == State::ready || of.state == State::leaving ? Status() : gone(forwarder);
+  const bool is_there = of.state == State::ready || of.state == State::leaving;
+  if (!is_there) return gone(forwarder);
+  return of.has_joined || options_.output.empty() ? Status() : join(forwarder);
+}
+
+// Tells a forwarder the whole list. Nodes with other lists would use other forwarders for the same path.
+Status ForwarderSet::join(size_t forwarder) {
+  forwarders_[forwarder].has_joined = true;
+  ForwardCallMessage message{{}, list_of(options_.addresses), options_.output.substr(0, kMostForwardText)};
+  message.record.call = ForwardCall::join;
+  const Result<ForwardAnswer> answer = call(forwarder, message);
+  if (!answer.ok()) return answer.status();
+  refusal_ = status_of(answer.value(), "join", options_.output);
+  if (!refusal_.ok()) give_up(forwarder);
+  return refusal_;
 }
 
 // ---- calls
@@ -221,7 +277,9 @@ void ForwarderSet::take(LinkEvent& event) {
 void ForwarderSet::lose(size_t forwarder, const LinkEvent& end) {
   Forwarder& of = forwarders_[forwarder];
   const bool was_there = of.state != State::connecting;
-  of.state = State::lost;
+  const bool is_idle =
+      of.state == State::ready && of.unanswered.empty() && !(waiting_ && waiting_->forwarder == forwarder);
+  of.state = is_idle ? State::idle : State::lost;
   of.why = end.status;
   of.unanswered.clear();
   former_[of.peer] = forwarder;
@@ -231,6 +289,7 @@ void ForwarderSet::lose(size_t forwarder, const LinkEvent& end) {
         {.kind = ForwarderEvent::Kind::lost, .forwarder = forwarder, .number = of.peer, .status = end.status});
   }
   if (end.refused) of.acts_until = {};  // its process has ended
+  if (is_idle) of.peer = 0;
 }
 
 // Notes that a link is gone whose last message came at `heard`: this end has answered nothing later.

@@ -1,9 +1,12 @@
-// ForwarderSet: the links of a node to its forwarders. It connects when a forwarder is first needed, sends messages
+// ForwarderSet: the links of a node to its forwarders. It connects, and does so again after a loss, sends messages
 // within each forwarder's window, and makes calls that wait for their answer.
 //
 // It knows neither files nor transfers, and decides nothing when a forwarder is lost: it reports the loss, with all
 // that was unanswered. It knows until when a forwarder that was lost may still carry out what it was sent: for its
-// lease, and for the time that the file system takes for a transfer. One thread, the engine's.
+// lease, and for the time that the file system takes for a transfer. It tells each forwarder the list of all, which
+// refuses it if another client of the same output has another list. One thread, the engine's.
+//
+// More than 35 functions: 11 are questions.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +48,7 @@ class ForwarderSet {
  public:
   struct Options {
     std::vector<std::string> addresses;             // "io1:4711"
+    std::string output = {};                        // the same for all clients that must have the same list; "": none
     Nanoseconds answer = std::chrono::seconds(60);  // limit for a call of a forwarder that lives
     Nanoseconds grace = std::chrono::seconds(4);    // for the file system to end what it has begun
   };
@@ -68,8 +72,14 @@ class ForwarderSet {
   bool refuses_key(size_t forwarder) const;
   // Returns the link to the forwarder, the present one or the last. Each has a number of its own.
   uint64_t link(size_t forwarder) const { return forwarders_[forwarder].peer; }
-  // Connects, if there is no link yet, and waits for it. After a loss this tries again.
+  // Connects to all forwarders at once, so that those learn of the list whom other nodes use, and waits for the
+  // links. Fails if there is none, with all reasons. Who cannot be reached now is tried again when needed.
+  Status reach_all();
+  // Connects, if there is no link yet, and waits for it. After a loss this tries again; after a refusal it
+  // makes no more links.
   Status reach(size_t forwarder);
+  // Returns why a forwarder has refused this client's list, if one has: then nobody else may stand in for it.
+  const Status& refusal() const { return refusal_; }
 
   // Makes a call, and waits for its answer; events that come meanwhile wait for poll(). A Status is that of the link:
   // TAILRACE_SERVER_LOST if the forwarder is gone. Of a call with an answer, take status_of(). `bulk`: where the bulk
@@ -105,6 +115,7 @@ class ForwarderSet {
     std::string address;
     State state = State::idle;
     PeerId peer = 0;
+    bool has_joined = false;  // by this link
     bool said_goodbye = false;
     uint32_t window = 1;
     Nanoseconds lease{0};
@@ -124,6 +135,8 @@ class ForwarderSet {
 
   static constexpr uint64_t kCallTag = uint64_t{1} << 61;
 
+  void connect(Forwarder& to);
+  Status join(size_t forwarder);
   void pump(Nanoseconds limit);
   void take(LinkEvent& event);
   void take_message(size_t forwarder, LinkEvent& event);
@@ -141,6 +154,7 @@ class ForwarderSet {
   Log& log_;
   const Options options_;
   std::vector<Forwarder> forwarders_;
+  Status refusal_;
   uint64_t next_number_ = 1;
   std::optional<Waiting> waiting_;
   std::vector<std::vector<std::byte>> abandoned_;  // of calls that ended while their data came
@@ -148,6 +162,9 @@ class ForwarderSet {
   std::vector<LinkEvent> heard_;
   std::map<PeerId, size_t> former_;  // links that were given up, and may still report `sent` and `received`
 };
+
+// Returns a number of the text on which all nodes agree.
+uint64_t hash_of(const std::string& text);
 
 // Returns the Status of an answered call on `file`.
 Status status_of(const ForwardAnswer& answer, const std::string& operation, const std::string& file);

@@ -33,13 +33,6 @@ OpenMode again(OpenMode mode) {
   TAILRACE_ASSERT(false);
 }
 
-// FNV-1a: all nodes must agree on the forwarder of a path.
-uint64_t hash_of(const std::string& path) {
-  uint64_t hash = 14695981039346656037u;
-  for (const char letter : path) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211u;
-  return hash ^ (hash >> 32);
-}
-
 ForwardCallMessage call_on(ForwardCall call, std::string text, std::string second = {}) {
   ForwardCallMessage message{{}, std::move(text), std::move(second)};
   message.record.call = call;
@@ -89,6 +82,7 @@ std::optional<size_t> RemoteFiles::reach_from(size_t home) {
       const size_t one = (home + i) % forwarders_.size();
       if (forwarders_.is_usable(one) == lost) continue;
       const Status reached = forwarders_.reach(one);
+      if (!forwarders_.refusal().ok()) return std::nullopt;  // the list is wrong, so nobody else may stand in
       if (!reached.ok() && complained_.insert(one).second) log_.warning("{}", reached.fault().message);
       if (!reached.ok()) continue;
       complained_.erase(one);
@@ -101,7 +95,7 @@ std::optional<size_t> RemoteFiles::reach_from(size_t home) {
 std::optional<size_t> RemoteFiles::reach_patiently(size_t home) {
   const Nanoseconds until = forwarders_.now() + kPatience;
   std::optional<size_t> found = reach_from(home);
-  while (!found && on_loss_ == OnLoss::next && forwarders_.now() < until) {
+  while (!found && forwarders_.refusal().ok() && on_loss_ == OnLoss::next && forwarders_.now() < until) {
     forwarders_.pause(kBetween);
     found = reach_from(home);
   }
@@ -118,29 +112,27 @@ bool RemoteFiles::reach_again(size_t forwarder) {
 // Tries to reach a forwarder that was lost, until it can be reached, or is over. Returns true if it has a link.
 bool RemoteFiles::reach_or_outlast(size_t forwarder) {
   while (!reach_again(forwarder)) {
-    if (forwarders_.is_over(forwarder)) return false;
+    if (forwarders_.is_over(forwarder) || !forwarders_.refusal().ok()) return false;
     forwarders_.pause(kBetween);
   }
   return true;
 }
 
 Status RemoteFiles::begin() {
-  std::string all;
+  Status reached;
   for (int round = 0; round < kRounds; ++round) {
     if (round > 0) forwarders_.pause(kBetween);
-    all.clear();
-    bool refuses_key = false;
-    for (size_t i = 0; i < forwarders_.size(); ++i) {
-      const Status reached = forwarders_.reach(i);
-      if (reached.ok()) return {};
-      all += (all.empty() ? "" : "; ") + reached.fault().message;
-      refuses_key = refuses_key || forwarders_.refuses_key(i);
-    }
+    reached = forwarders_.reach_all();
+    if (reached.ok() || !forwarders_.refusal().ok()) return reached;
     // The configuration is wrong: the forwarder lives, and the files belong there.
-    if (refuses_key) return Status(TAILRACE_INVALID_CONFIG, "forward.key: found no forwarder that takes it: " + all);
+    for (size_t i = 0; i < forwarders_.size(); ++i) {
+      if (!forwarders_.refuses_key(i)) continue;
+      return Status(TAILRACE_INVALID_CONFIG,
+                    "forward.key: found no forwarder that takes it: " + reached.fault().message);
+    }
   }
   if (on_loss_ == OnLoss::direct) return {};
-  return Status(TAILRACE_SERVER_LOST, "forward.servers: found no forwarder that answers: " + all);
+  return Status(TAILRACE_SERVER_LOST, "forward.servers: found no forwarder that answers: " + reached.fault().message);
 }
 
 // Makes a call on a name. If the forwarder is lost before it answers, makes it again elsewhere.
@@ -165,6 +157,7 @@ Result<RemoteFiles::Asked> RemoteFiles::ask(const std::string& path, ForwardCall
     // It may still carry this call out, and only what it may do twice is asked of another one before that.
     if (changes_names(message.record.call) && on_loss_ != OnLoss::fail) (void)reach_or_outlast(*forwarder);
   }
+  if (!forwarders_.refusal().ok()) return forwarders_.refusal();
   return Status(TAILRACE_SERVER_LOST, fmt::format("{} '{}': its forwarder {} does not answer{}", operation, path,
                                                   forwarders_.address(home_of(path)),
                                                   on_loss_ == OnLoss::next ? ", nor does another one" : ""));
@@ -267,7 +260,7 @@ void RemoteFiles::move(File& file) {
     return fail(file, Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost", file.path, old)));
   }
   if (!settled && go_on(file)) return;
-  const Status status = open_elsewhere(file);
+  const Status status = forwarders_.refusal().ok() ? open_elsewhere(file) : forwarders_.refusal();
   if (!status.ok()) return fail(file, status);
   log_.warning("'{}': the connection with its forwarder {} was lost; {}", file.path, old,
                file.here ? "this node goes on by itself" : forwarders_.address(file.forwarder) + " goes on");
@@ -291,7 +284,8 @@ bool RemoteFiles::go_on(File& file) {
     }
     if (settle(file)) return false;  // it is leaving
   }
-  while (!forwarders_.is_over(from)) forwarders_.pause(kBetween);  // its connections do not last
+  while (!forwarders_.is_over(from) && forwarders_.refusal().ok())
+    forwarders_.pause(kBetween);  // its connections do not last
   return false;
 }
 
@@ -304,6 +298,7 @@ Status RemoteFiles::open_elsewhere(File& file) {
     const Status status = open_renamed(*to, file);
     if (status.code() != TAILRACE_SERVER_LOST) return status;
   }
+  if (!forwarders_.refusal().ok()) return forwarders_.refusal();
   if (on_loss_ == OnLoss::next) {
     return Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost, and no other answers", file.path,
                                                     forwarders_.address(from)));
@@ -449,6 +444,8 @@ FileHandle RemoteFiles::part_at(FileHandle whole, size_t forwarder) {
   if (there) {
     part = files_.put(std::move(opening));
     open_.push_back(part);
+  } else if (!forwarders_.refusal().ok()) {
+    fail(files_.at(whole), forwarders_.refusal());
   }
   files_.at(whole).parts[forwarder] = part;
   return part;

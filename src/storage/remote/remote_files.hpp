@@ -62,7 +62,7 @@ class RemoteFiles final : public FileSystem {
   RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, bool spread, FileSystem* local)
       : forwarders_(forwarders), log_(log), on_loss_(on_loss), spread_(spread), local_(local) {}
 
-  // Connects to a forwarder. Fails if none can be reached and OnLoss is not `direct`.
+  // Connects to all forwarders. Fails if none can be reached and OnLoss is not `direct`.
   Status begin();
 
   File& at(FileHandle file) { return files_.at(file); }

@@ -67,7 +67,8 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
       transport_(std::move(transport)),
       local_(std::move(local)),
       links_(*transport_, clock, log, encode_terms(terms_of(options), options.name), options.links),
-      forwarders_(links_, clock, doorbell, log, {.addresses = options.servers, .grace = options.grace}),
+      forwarders_(links_, clock, doorbell, log,
+                  {.addresses = options.servers, .output = options.output, .grace = options.grace}),
       files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
       slots_(options.depth + 1),  // one for now()
       done_(options.depth + 1) {

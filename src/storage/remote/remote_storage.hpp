@@ -34,13 +34,14 @@ class RemoteStorage final : public Storage {
     bool spread = false;   // each forwarder has its domains of each file, not all of some files
     uint32_t depth = 256;  // most transfers in progress
     std::string name;      // of this node and process, for the forwarders' logs
+    std::string output;    // where all nodes write that must have the same servers, whatever their order; "": unknown
     uint64_t process = 0;  // a number that no other storage has; see ForwardTerms
     Links::Options links = {};
     Nanoseconds grace = std::chrono::seconds(4);  // see ForwarderSet
     Nanoseconds look{0};  // after a small message its owner does not sleep for so long: the answer comes soon
   };
 
-  // Connects to a forwarder. Fails with TAILRACE_SERVER_LOST if none answers, unless this node then does without.
+  // Connects to the forwarders. Fails with TAILRACE_SERVER_LOST if none answers, unless this node then does without.
   // `local`: the storage of this node itself, for OnLoss::direct; else null. Borrows clock, doorbell and log.
   static Result<std::unique_ptr<RemoteStorage>> create(std::unique_ptr<Transport> transport,
                                                        std::unique_ptr<Storage> local, const Clock& clock,

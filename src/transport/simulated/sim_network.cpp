@@ -11,10 +11,10 @@ namespace tailrace::impl {
 namespace {
 
 Status closed() { return Status(TAILRACE_CLOSED, "the connection was closed"); }
-Status wrong_key(const std::string& address) {
+Status wrong_key() {
   Fault fault;
   fault.code = TAILRACE_IO_ERROR;
-  fault.message = "the connection with " + address + ": the handshake has failed: it has another key";
+  fault.message = "the handshake has failed: it has another key";
   fault.system_errno = EKEYREJECTED;
   return Status(std::move(fault));
 }
@@ -122,8 +122,8 @@ void SimNetwork::meet(PeerId from, const std::string& address) {
   const auto found = listeners_.find(address);
   if (found == listeners_.end()) return lose(from, refused(address));
   if (found->second->key_ != end->at->key_) {
-    found->second->put({.kind = TransportEvent::Kind::refused, .status = wrong_key(host), .text = host});
-    return lose(from, wrong_key(address));
+    found->second->put({.kind = TransportEvent::Kind::refused, .status = wrong_key(), .text = host});
+    return lose(from, wrong_key());
   }
   const PeerId other = next_end_++;
   End& accepted = ends_[other];

@@ -25,12 +25,6 @@ uint64_t size_of(std::span<const iovec> bulk) {
   return bytes;
 }
 
-Status about(const std::string& address, const Status& why) {
-  Fault fault = why.fault();
-  fault.message = fmt::format("the connection with {}: {}", address, fault.message);
-  return Status(std::move(fault));
-}
-
 }  // namespace
 
 Connection::Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls,
@@ -72,7 +66,7 @@ bool Connection::finish_connecting() {
 
 bool Connection::greet() {
   const Result<bool> done = stream_.shake_hands();
-  if (!done.ok()) fail(about(address_, done.status()));
+  if (!done.ok()) fail(done.status());
   if (!done.ok() || !done.value()) return false;
   phase_ = Phase::open;
   return true;
@@ -84,7 +78,7 @@ bool Connection::read_some() {
   for (size_t all = 0; all < kMostAtOnce;) {
     const std::span<std::byte> into = next_part();
     const Result<size_t> got = stream_.read(into);
-    if (!got.ok()) fail(about(address_, got.status()));
+    if (!got.ok()) fail(got.status());
     if (!got.ok() || got.value() == 0) return false;
     all += got.value();
     take_part(got.value());
@@ -261,7 +255,7 @@ bool Connection::write_some() {
     const bool has_all = fill();
     if (phase_ != Phase::open) return false;
     const Result<bool> flushed = stream_.flush();
-    if (!flushed.ok()) fail(about(address_, flushed.status()));
+    if (!flushed.ok()) fail(flushed.status());
     if (!flushed.ok() || !flushed.value() || has_all) return false;  // the socket says when there is room
   }
   return true;
@@ -330,7 +324,7 @@ bool Connection::put(std::span<const std::byte> bytes, size_t& done) {
   if (bytes.empty()) return true;
   const Result<size_t> wrote = stream_.write(bytes);
   if (!wrote.ok()) {
-    fail(about(address_, wrote.status()));
+    fail(wrote.status());
     return false;
   }
   done += wrote.value();
@@ -340,7 +334,7 @@ bool Connection::put(std::span<const std::byte> bytes, size_t& done) {
 // ---- ends ------------------------------------------------------------------------------------------------------
 
 void Connection::break_off(const char* reason) {
-  fail(about(address_, Status(TAILRACE_IO_ERROR, fmt::format("it breaks the protocol: {}", reason))));
+  fail(Status(TAILRACE_IO_ERROR, fmt::format("it breaks the protocol: {}", reason)));
 }
 
 void Connection::fail(Status why) {
