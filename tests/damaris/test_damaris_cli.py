@@ -32,7 +32,7 @@ def test_check(program: str, tmp_path: pathlib.Path) -> None:
     file.write_text(runs.xml(DATA))
     done = subprocess.run([program, "check", file], capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert "ok: 1 variables in 1 layouts" in done.stdout
+    assert "ok: 1 variable in 1 layout" in done.stdout
     assert f"warning: {file}:12: <layout name='l'>: the attribute 'ghost' has no effect; did you mean 'ghosts'?" in \
         done.stderr
     file.write_text(runs.xml(DATA.replace("n/2", "m/2"), mode="Colective"))

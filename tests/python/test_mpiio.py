@@ -67,7 +67,7 @@ def run_random_program(tmp_path, mpi, ranks, seed, settings, words=None):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runtime_directory):
     printed = run_random_program(tmp_path, mpi, ranks, one_seed(), settings)
-    assert printed.count("writes of MPI-IO data") == ranks, printed
+    assert len(re.findall("writes? of MPI-IO data", printed)) == ranks, printed
 
 
 # A program with an even seed has no hints. MPICH's processes do not sleep while they wait, so three on two cpus take
@@ -82,7 +82,7 @@ def test_a_plugin_with_an_mpi_of_its_own(tmp_path, mpi):
     """The symbols of its MPI are in no global scope (RTLD_LOCAL)."""
     plugin = [BUILD / "tests/mpiio/mpiio_loader", BUILD / f"tests/mpiio/libmpiio_random_plugin_{mpi.name}.so"]
     printed = run_random_program(tmp_path, mpi, 2, one_seed(), "summary", plugin)
-    assert printed.count("writes of MPI-IO data") == 2, printed
+    assert len(re.findall("writes? of MPI-IO data", printed)) == 2, printed
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_the_summary_names_a_file_that_is_not_carried(tmp_path, mpi, uncarried, 
         pytest.skip("OMPIO needs more than one descriptor")
     said = uncarried(how, tmp_path / "file")
     assert said.count(f"tailrace: {tmp_path}/file is not carried: ") == 1 and why in said, said
-    assert "writes of MPI-IO data" not in said
+    assert " of MPI-IO data" not in said
 
 
 def test_the_summary_names_what_is_no_regular_file(mpi, uncarried):
@@ -255,7 +255,7 @@ def test_fortran(tmp_path, monkeypatch, mpi, module):
     subprocess.run([compiler, "-w", tmp_path / "pieces.f90", "-o", tmp_path / "pieces"], check=True, cwd=tmp_path)
     monkeypatch.chdir(tmp_path)
     done = start(mpi, 3, [tmp_path / "pieces"], "summary")
-    assert done.returncode == 0 and "writes of MPI-IO data" in done.stderr, done.stderr
+    assert done.returncode == 0 and re.search("writes? of MPI-IO data", done.stderr), done.stderr
     values = np.fromfile("pieces.out").reshape(20, 3, 10)
     for rank in range(3):
         assert np.array_equal(values[:, rank].ravel(), rank * 1000 + np.arange(1, 201))

@@ -44,7 +44,7 @@ def run(program, arguments, directory, words=None):
         env |= {"HDF5_PLUGIN_PATH": str(run_command.PLUGINS), "HDF5_VOL_CONNECTOR": f"tailrace summary {words}"}
     done = subprocess.run([hdf5_program(program), *arguments], cwd=directory, env=env, capture_output=True, text=True,
                           errors="replace", timeout=TIMEOUT_S, check=False)
-    summary = r"^tailrace: (\d+) (?:writes|chunks) of HDF5 data, .*\n"
+    summary = r"^tailrace: (\d+) (?:writes?|chunks?) of HDF5 data, .*\n"
     return Run(ended(done.stdout), done.returncode, re.sub(summary, "", done.stderr, flags=re.MULTILINE),
                sum(int(number) for number in re.findall(summary, done.stderr, re.MULTILINE)))
 
