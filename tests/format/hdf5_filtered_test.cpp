@@ -3,6 +3,7 @@
 // here, h5py in read_filtered.py.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #include "format/hdf5/inspect_file.hpp"
 #include "testing/hdf5_file.hpp"
 #include "testing/scratch.hpp"
+#include "testing/seeds.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -124,6 +126,70 @@ TEST(Hdf5Filtered, ABlockThatComesAgainReplacesTheOneBefore) {
     const std::vector<PlacedChunk> chunks = later.locate_chunks(block_of(config, i, 1, 0)).value().chunks;
     EXPECT_EQ(restored(config, i, chunks, path), as_stored(config, i));
   }
+}
+
+// One server after another places and writes the chunks of one file until it dies. Each begins with the places of its
+// predecessors, and puts the blocks again that had not ended, with chunks of other lengths.
+TEST(Hdf5Filtered, AFileOfSeveralServersIsWholeWhateverEachOfThemWrote) {
+  for_seeds(60, [](uint64_t seed) {
+    Dice dice(seed);
+    const ScratchDirectory directory;
+    std::vector<SampleVariable> variables;
+    for (uint64_t i = dice.between(1, 3); i > 0; --i) {
+      variables.push_back({"v" + std::to_string(i), ElementType::float64, {dice.between(1, 1500)}});
+    }
+    Config config = sample_config({directory.path()}, variables);
+    for (Variable& variable : config.variables) variable.compress = {Compressor::zstd, 3, true, 4096};
+    const std::string path = directory / "sim_c0_000001.h5";
+    struct Placed {
+      uint32_t variable;
+      uint64_t index;
+      FilteredChunk chunk;
+    };
+    std::vector<Placed> ledger;
+    std::vector<bool> ended(variables.size());
+    std::vector<std::vector<std::vector<std::byte>>> chunks(variables.size());  // as they were put last
+    for (uint64_t lives = dice.between(1, 4); lives > 0; --lives) {
+      Hdf5Format format(config, os_files(), format_options());
+      const auto place = [&](const Placed& one) {
+        return format.place_chunks(block_of(config, one.variable, 1, 0), one.index, {&one.chunk, 1}, {}).value();
+      };
+      for (const Placed& one : ledger) (void)place(one);
+      const bool dies = lives > 1;
+      for (uint32_t i = 0; i < variables.size(); ++i) {
+        const FilterPlan plan = plan_for(config, i);
+        const uint64_t count = plan.chunking.count();
+        const uint64_t placed = ended[i] ? 0 : dies ? dice.between(0, count) : count;
+        bool all_written = true;
+        if (placed > 0) chunks[i].resize(count);
+        for (uint64_t index = 0; index < placed; ++index) {
+          const uint64_t most = plan.stored_chunk_bytes();
+          const uint64_t bytes = dice.between(1, dice.chance(50) ? std::min<uint64_t>(64, most) : most);
+          ledger.push_back({i, index, {bytes, 3}});
+          const Extent extent = place(ledger.back()).extents[0];
+          chunks[i][index] = pattern(bytes, seed + ledger.size());
+          const bool written = !dies || dice.chance(50);
+          if (written) put(path, {extent.offset, chunks[i][index]});
+          all_written = all_written && written;
+        }
+        ended[i] = ended[i] || (placed == count && all_written);
+      }
+      if (!dies) finish_file(format, 1, path);
+    }
+    EXPECT_NE(Hdf5File::open(path), nullptr) << "HDF5 refuses it";
+    const std::vector<std::byte> file = bytes_of_file(path).value();
+    Hdf5Format later(config, os_files(), format_options());
+    for (uint32_t i = 0; i < variables.size(); ++i) {
+      const Result<LocatedChunks> found = later.locate_chunks(block_of(config, i, 1, 0));
+      ASSERT_TRUE(found.ok()) << found.status().fault().message;
+      ASSERT_EQ(found.value().chunks.size(), chunks[i].size());
+      for (size_t index = 0; index < chunks[i].size(); ++index) {
+        const Extent& extent = found.value().chunks[index].extent;
+        ASSERT_LE(extent.end(), file.size());
+        EXPECT_TRUE(std::ranges::equal(std::span(file).subspan(extent.offset, extent.length), chunks[i][index]));
+      }
+    }
+  });
 }
 
 TEST(Hdf5Filtered, NoTwoChunksShareBytes) {

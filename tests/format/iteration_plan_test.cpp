@@ -70,6 +70,19 @@ TEST(IterationPlan, AChunkThatComesAgainGoesWhereItWasIfItFits) {
   EXPECT_EQ(dataset.stored.chunks[3].extent.length, 0u) << "it never came";
 }
 
+// Nobody may have written the longer chunk, so that the file ends before its end.
+TEST(IterationPlan, AChunkThatComesAgainShorterReachesLessFar) {
+  Config config = sample_config({"out"}, {{"v", ElementType::float64, {4096}}});
+  config.variables[0].compress = {Compressor::zstd, 3, true, 8192};
+  IterationPlan plan(config, "file");
+  const FilteredChunk whole{8192, 0};
+  const FilteredChunk shorter{40, 0};
+  const Extent first = plan.place_chunks(block_of(config, 0, 3, 0), 0, {&whole, 1}, {}).value()[0];
+  const Extent second = plan.place_chunks(block_of(config, 0, 3, 0), 0, {&shorter, 1}, {}).value()[0];
+  expect_well_placed({second}, plan);
+  EXPECT_EQ(plan.raw_end(), first.end());
+}
+
 TEST(IterationPlan, AFindingNeedsANameThatAnAttributeCanHave) {
   const Config config = sample_config({"out"}, {{"v", ElementType::float64, {4}}});
   IterationPlan plan(config, "run_000003.h5.part");

@@ -169,7 +169,6 @@ Result<std::vector<Extent>> IterationPlan::place_chunks(const Block& block, uint
     // A chunk that comes again keeps its place if it is no longer than before.
     const uint64_t offset = chunk.bytes <= placed.extent.length ? placed.extent.offset : allocate(chunk.bytes);
     placed = {{offset, chunk.bytes}, chunk.skipped, chunk.effort};
-    chunks_end_ = std::max(chunks_end_, placed.extent.end());
     extents.push_back(placed.extent);
   }
   return extents;
@@ -230,10 +229,13 @@ void IterationPlan::note_missing(const std::vector<int>& clients, uint32_t unnam
   missing_unnamed_ = unnamed;
 }
 
+// A chunk may have been longer before: perhaps a server placed it, died before it wrote it, and the next one needs
+// fewer bytes.
 uint64_t IterationPlan::reached() const {
-  uint64_t end = chunks_end_;
+  uint64_t end = 0;
   for (const auto& [name, dataset] : datasets_) {
     if (dataset.reached > 0) end = std::max(end, dataset.stored.extent.offset + dataset.reached);
+    for (const PlacedChunk& chunk : dataset.stored.chunks) end = std::max(end, chunk.extent.end());
   }
   return end;
 }

@@ -91,7 +91,8 @@ class IterationPlan {
 
   // Returns the end of the space for raw data, from the start of the file.
   uint64_t raw_end() const { return raw_end_; }
-  // Returns the end of the last placed raw data; the last part of a shared dataset may never come.
+  // Returns the end of the last raw data that came. It may be less than raw_end(): the last part of a shared dataset
+  // may never come, and a chunk that comes again may be shorter.
   uint64_t reached() const;
 
  private:
@@ -118,7 +119,6 @@ class IterationPlan {
   std::vector<uint64_t> missing_;  // clients
   uint32_t missing_unnamed_ = 0;
   uint64_t raw_end_;
-  uint64_t chunks_end_ = 0;  // of the last chunk
 };
 
 }  // namespace tailrace::impl
