@@ -128,6 +128,12 @@ double largest_of(ElementType type, Precision precision) {
 
 // Reads a value that the elements of the type can have.
 Number read_fill_value(const YamlValue& value, ElementType type, Precision precision) {
+  if (type == ElementType::uint64) {  // numbers of the configuration have 63 bits and a sign
+    const std::optional<int64_t> number = value.maybe_integer();
+    if (number && *number >= 0) return *number;
+    value.wrong(fmt::format("an integer from 0 to {}", std::numeric_limits<int64_t>::max()));
+    return int64_t{0};
+  }
   if (const auto integers = integers_of(type)) return value.integer(integers->least, integers->most);
   if (value.is_scalar() && value.raw() == "nan") return std::numeric_limits<double>::quiet_NaN();
   const double number = value.number("a number, or nan");
