@@ -6,7 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/memory/range_allocator.hpp"
 #include "base/names/counted.hpp"
+#include "base/sync/free_stack.hpp"
 #include "model/extents.hpp"
 
 namespace tailrace::impl {
