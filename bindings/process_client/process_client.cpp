@@ -47,6 +47,16 @@ void drain_at_signals(void (*at_signal)()) {
   tailrace_drain_at_signals(drain, reinterpret_cast<void*>(at_signal), kPatienceOfClient);
 }
 
+void wait_for_departed() {
+  constexpr double kSilent = 10;  // seconds
+  constexpr double kMost = 600;   // as place.patience
+  if (tailrace_wait_for_departed(kSilent) == TAILRACE_OK) return;
+  const std::string why = last_failure(nullptr).message;
+  std::fprintf(stderr, "tailrace: waiting for up to %.0f s: %s\n", kMost, why.c_str());
+  if (tailrace_wait_for_departed(kMost) == TAILRACE_OK) return;
+  std::fprintf(stderr, "tailrace: going on without waiting longer: %s\n", last_failure(nullptr).message.c_str());
+}
+
 void ProcessClient::end() {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr && settings_.summary && writes_ > 0 && !ended_) report_summary();

@@ -23,6 +23,10 @@ namespace tailrace::process {
 // signals act at once.
 void drain_at_signals(void (*at_signal)());
 
+// Waits until servers have written what processes that have ended left (tailrace_wait_for_departed). Reports on
+// standard error that it waits long, and why it gives up.
+void wait_for_departed();
+
 class ProcessClient {
  public:
   // The door through which the program's calls come.

@@ -14,6 +14,7 @@
 #include "api/handle.hpp"
 #include "base/signals/signal_drain.hpp"
 #include "model/wire/file_wire.hpp"
+#include "runtime/core/departed_clients.hpp"
 #include "runtime/parts/expect.hpp"
 #include "runtime/recover.hpp"
 #include "runtime/stats.hpp"
@@ -111,6 +112,13 @@ tailrace_status write_for_ticket(tailrace_file file, size_t count, const tailrac
 
 Nanoseconds in_nanoseconds(double seconds) {
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(seconds));
+}
+
+Status check_patience(double seconds) {
+  constexpr double kMost = 1e9;
+  if (seconds >= 0 && seconds <= kMost) return {};
+  return Status(TAILRACE_INVALID_ARGUMENT,
+                "found a patience of " + std::to_string(seconds) + ", expected seconds, from 0 to 1e9");
 }
 
 // Lets a signal wait until everything that the client has handed over is written. While another thread is in a call
@@ -600,15 +608,19 @@ tailrace_status tailrace_recover(const char* directory, int apply, tailrace_reco
   });
 }
 
+tailrace_status tailrace_wait_for_departed(double patience) {
+  return guarded([&] {
+    const Status valid = check_patience(patience);
+    return valid.ok() ? wait_for_departed_clients(in_nanoseconds(patience)) : valid;
+  });
+}
+
 tailrace_status tailrace_drain_at_signals(tailrace_drain_callback drain, void* context, double patience) {
   return guarded([&] {
     if (drain == nullptr) return null_argument("a function");
-    if (!(patience >= 0) || !std::isfinite(patience)) {
-      return Status(TAILRACE_INVALID_ARGUMENT,
-                    "found a patience of " + std::to_string(patience) + ", expected seconds, at least 0");
-    }
-    drain_at_signals([drain, context] { drain(context); }, in_nanoseconds(patience));
-    return Status();
+    const Status valid = check_patience(patience);
+    if (valid.ok()) drain_at_signals([drain, context] { drain(context); }, in_nanoseconds(patience));
+    return valid;
   });
 }
 

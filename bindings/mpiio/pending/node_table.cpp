@@ -76,6 +76,19 @@ struct alignas(64) NodeTable::Slot {
   std::atomic<uint32_t> answered;  // questions, the first of all; a futex
   std::atomic<uint32_t> life;      // how many processes have had the slot
   Entry entries[kEntries];
+
+  // Returns true if a process that has ended left anything here. Call with the lock of the slot.
+  bool has_left_overs() const {
+    return used.load(std::memory_order_relaxed) != 0 || version.load(std::memory_order_relaxed) % 2 != 0;
+  }
+  // Empties the slot, whose process may have ended in the midst of a change. Release: see end_change().
+  void clear() {
+    const uint32_t changing = version.load(std::memory_order_relaxed) | 1u;
+    version.store(changing, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    used.store(0, std::memory_order_relaxed);
+    version.store(changing + 1, std::memory_order_release);
+  }
 };
 
 struct alignas(64) NodeTable::Table {
@@ -92,7 +105,7 @@ std::string NodeTable::default_path() {
   return directory + ".pending-" + std::to_string(kVersion);
 }
 
-NodeTable::NodeTable(const std::string& path) {
+NodeTable::NodeTable(const std::string& path, void (*wait_for_departed)()) : wait_for_departed_(wait_for_departed) {
   static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor >= 0 && prepare(descriptor) && map(descriptor)) {
@@ -150,19 +163,17 @@ bool NodeTable::prepare(int descriptor) {
   return good;
 }
 
-// Takes a free slot, which may hold what a process that has ended left there.
+// Takes a free slot. While it waits for what a process that has ended left there, others wait for this one.
 void NodeTable::take_slot() {
   for (uint32_t slot = 0; slot < kSlots; ++slot) {
     struct flock lock = byte_at(lock_of(slot), F_WRLCK);
     if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) continue;
     own_ = &table_->slots[slot];
+    if (own_->has_left_overs()) wait_for_departed_();
     own_->process.store(static_cast<uint32_t>(::getpid()), std::memory_order_relaxed);
     // seq_cst: an asker that does not see this life has asked before `asked` is read below. Partner: ask().
     own_->life.fetch_add(1, std::memory_order_seq_cst);
-    own_->version.store(own_->version.load(std::memory_order_relaxed) & ~1u, std::memory_order_relaxed);
-    begin_change();
-    set_count(0);
-    end_change();
+    own_->clear();
     heard_ = own_->asked.load(std::memory_order_seq_cst);
     answer();
     uint32_t high = table_->high.load(std::memory_order_relaxed);
@@ -205,19 +216,18 @@ std::optional<NodeTable::Process> NodeTable::find(uint32_t from, const FileKey& 
     const Slot& other = table_->slots[slot];
     const uint32_t life =
         other.life.load(std::memory_order_acquire);  // before the bytes, which may be a later life's
-    if (&other != own_ && has(other, file, bytes) && is_held(slot)) return Process{slot, life};
+    if (&other != own_ && has(other, file, bytes)) return Process{slot, life};
   }
   return std::nullopt;
 }
 
-// Reads until no change has come between. A process that has died in the midst of a change has nothing on its way
-// any more.
+// Reads until no change has come between. Returns true for a process that has ended in the midst of a change.
 bool NodeTable::has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes) const {
   constexpr int kTries = 1000;
   for (int tries = 0; tries < kTries; ++tries) {
     const uint32_t version = slot.version.load(std::memory_order_acquire);
     if (version % 2 != 0) {
-      if (!is_held(static_cast<uint32_t>(&slot - table_->slots))) return false;
+      if (!is_held(static_cast<uint32_t>(&slot - table_->slots))) return true;
       ::usleep(1);
       continue;
     }
@@ -246,6 +256,23 @@ bool NodeTable::is_held(uint32_t slot) const {
   return ::fcntl(descriptor_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
+// If the process has ended, waits for what it left, and empties the slot. Returns false if it lives, or if another
+// process waits so: its lock on the slot keeps others waiting meanwhile.
+bool NodeTable::wait_if_ended(const Process& process) const {
+  const std::lock_guard alone(departed_);
+  struct flock lock = byte_at(lock_of(process.slot), F_WRLCK);
+  if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) return false;
+  Slot& left = table_->slots[process.slot];
+  if (left.life.load(std::memory_order_seq_cst) == process.life && left.has_left_overs()) {
+    wait_for_departed_();
+    left.clear();
+  }
+  lock.l_type = F_UNLCK;
+  ::fcntl(descriptor_, F_OFD_SETLK, &lock);
+  wake_all(left.answered);
+  return true;
+}
+
 // A process that is stopped does not answer: its bytes are not written before it continues.
 void NodeTable::ask(const Process& process) const {
   const uint32_t slot = process.slot;
@@ -253,10 +280,10 @@ void NodeTable::ask(const Process& process) const {
   const uint32_t question = other.asked.fetch_add(1, std::memory_order_seq_cst) + 1;
   wake_all(other.asked);
   for (int times = 0;; ++times) {
-    // The process has ended, and nobody needs to wait for the one that has its slot now.
+    // The process has ended. Whoever has its slot now has waited for what it left, and need not be waited for.
     if (other.life.load(std::memory_order_seq_cst) != process.life) return;
     const uint32_t answered = other.answered.load(std::memory_order_acquire);
-    if (static_cast<int32_t>(answered - question) >= 0 || !is_held(slot)) return;
+    if (static_cast<int32_t>(answered - question) >= 0 || wait_if_ended(process)) return;
     if (times == kLong) {
       std::fprintf(stderr, "tailrace: process %d waits for process %u, which has bytes of a file on their way\n",
                    ::getpid(), other.process.load(std::memory_order_relaxed));

@@ -3,7 +3,8 @@
 // what is on its way.
 //
 // The table is a file in memory. A process holds its slot by a lock on a byte of that file, which ends with the
-// process. Where the table cannot be had, a process has one of its own: it then counts as a node of its own.
+// process. What the slot shows stays, until somebody has waited for the server that still writes it (place core).
+// Where the table cannot be had, a process has one of its own: it then counts as a node of its own.
 //
 // Any thread may read and ask; one thread at a time writes the own slot.
 #pragma once
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,8 +31,9 @@ class NodeTable {
 
   // Returns the path of the table that the processes of this user share.
   static std::string default_path();
-  // Opens the table, and makes it if there is none. Takes a slot.
-  explicit NodeTable(const std::string& path);
+  // Opens the table, and makes it if there is none. Takes a slot. `wait_for_departed` waits until everything is
+  // written that processes left which have ended.
+  NodeTable(const std::string& path, void (*wait_for_departed)());
   ~NodeTable();
   NodeTable(const NodeTable&) = delete;
   NodeTable& operator=(const NodeTable&) = delete;
@@ -50,9 +53,10 @@ class NodeTable {
     uint32_t life = 0;
   };
   // Returns the next process, from slot `from` on, that has bytes of the file on their way which touch any of the
-  // patterns; none if there is no more. The own slot is left out, and slots of processes that have ended.
+  // patterns, or may have had them when it ended; none if there is no more. The own slot is left out.
   std::optional<Process> find(uint32_t from, const FileKey& file, std::span<const BytePattern> bytes) const;
-  // Asks the process to write what it has on its way now, and waits until it has, or has ended.
+  // Asks the process to write what it has on its way now, and waits until it has. If the process has ended, waits for
+  // what it left.
   void ask(const Process& process) const;
   // Waits until others have asked. answer() says to all of them that everything is written which was on its way when
   // this returned.
@@ -71,8 +75,12 @@ class NodeTable {
   bool prepare(int descriptor);
   void take_slot();
   bool is_held(uint32_t slot) const;
+  bool wait_if_ended(const Process& process) const;
   bool has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes) const;
 
+  void (*const wait_for_departed_)();
+  mutable std::mutex
+      departed_;         // held while wait_for_departed_ runs for another slot: locks of files are the process's
   int descriptor_ = -1;  // of the table that is shared; -1: it is not
   Table* table_ = nullptr;
   Slot* own_ = nullptr;

@@ -34,7 +34,7 @@ void Pending::forget_in_child() {
   made().forget();
 }
 
-Pending::Pending() : table_(NodeTable::default_path()) {}
+Pending::Pending() : table_(NodeTable::default_path(), process::wait_for_departed) {}
 
 // Starts the thread with the first bytes: until then, others have nothing to ask for.
 Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_extent> extents) {

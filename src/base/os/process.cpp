@@ -91,6 +91,22 @@ std::string describe(const siginfo_t& info) {
   return fmt::format("signal {}", info.si_status);
 }
 
+// Fields of /proc/<process>/stat behind the process's name, see proc(5).
+enum StatField : size_t { kState = 0, kFlags = 6, kBegin = 19, kStatFields = 20 };
+
+// Returns these fields; none if there is no such process. The name may contain anything, also parentheses and
+// newlines.
+std::vector<std::string> stat_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t end_of_name = text.rfind(')');
+  if (end_of_name == std::string::npos) return {};
+  std::istringstream rest(text.substr(end_of_name + 1));
+  std::vector<std::string> fields(kStatFields);
+  for (std::string& field : fields) rest >> field;
+  return fields;
+}
+
 }  // namespace
 
 Result<ProcessHandle> ProcessHandle::open(pid_t pid) {
@@ -132,16 +148,15 @@ Result<ProcessHandle> spawn(const SpawnOptions& options) {
 }
 
 uint64_t process_begin(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const size_t end_of_name = text.rfind(')');  // the name may contain anything, also parentheses and newlines
-  if (end_of_name == std::string::npos) return 0;
-  std::istringstream rest(text.substr(end_of_name + 1));
-  std::string field;
-  rest >> field;
-  if (field == "Z" || field == "X") return 0;
-  for (int number = 4; number <= 22; ++number) rest >> field;
-  return std::strtoull(field.c_str(), nullptr, 10);
+  const std::vector<std::string> fields = stat_of(process);
+  const bool has_ended = fields.empty() || fields[kState] == "Z" || fields[kState] == "X";
+  return has_ended ? 0 : std::strtoull(fields[kBegin].c_str(), nullptr, 10);
+}
+
+bool process_is_ending(pid_t process) {
+  constexpr uint64_t kExiting = 4;  // PF_EXITING of Linux
+  const std::vector<std::string> fields = stat_of(process);
+  return fields.empty() || (std::strtoull(fields[kFlags].c_str(), nullptr, 10) & kExiting) != 0;
 }
 
 uint64_t process_ticks(Nanoseconds time) {

@@ -41,6 +41,8 @@ class ProcessHandle {
 // Returns when the process began, in the system's ticks: with the number, it identifies the process. 0 if the process
 // has ended, even if its parent has not waited for it yet.
 uint64_t process_begin(pid_t process);
+// Returns true if the process has ended, or is about to: it runs nothing any more, but may still have its files.
+bool process_is_ending(pid_t process);
 // Returns the present time, in the unit of process_begin().
 uint64_t process_clock();
 // Converts a time to the unit of process_begin().
