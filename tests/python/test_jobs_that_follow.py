@@ -72,8 +72,7 @@ def wait_for_servers():
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("server", ["lives", "died"])
-@pytest.mark.parametrize("then", ["core", "thread"])
+@pytest.mark.parametrize(("then", "server"), [("core", "lives"), ("thread", "died")])
 def test_mpiio(tmp_path, mpi, slow, then, server):
     library = run_command.PRELOADED / f"libtailrace_mpiio_{mpi.name}.so"
     if not library.is_file():
@@ -114,8 +113,7 @@ with h5py.File(sys.argv[1], "r+") as file:
 """
 
 
-@pytest.mark.parametrize("server", ["lives", "died"])
-@pytest.mark.parametrize("then", ["core", "thread"])
+@pytest.mark.parametrize(("then", "server"), [("core", "lives"), ("thread", "died")])
 def test_hdf5(tmp_path, slow, then, server):
     def added(place):
         return {**run_command.variables(configuration(tmp_path, place), None, None, {}), "LD_PRELOAD": str(slow)}
