@@ -175,7 +175,7 @@ TEST_F(CubeArchive, DamagedHeadersAreRefused) {
   EXPECT_THAT_ERROR(refusal(wrong), "expected the header of a member: Damaged tar archive");
   EXPECT_THAT_ERROR(refusal(tar.substr(0, 1024 + 100)), "Truncated");
   EXPECT_THAT_ERROR(refusal(tar.substr(0, 1024 + 512)),
-                    "b: expected 1 bytes from 1536 on, found the end of the file at 1536");
+                    "b: expected 1 byte from 1536 on, found the end of the file at 1536");
   wrong = tar;
   patch_header(wrong, 1024, kSizeField, "77777777777");
   EXPECT_THAT_ERROR(refusal(wrong), "b: expected 8589934591 bytes from 1536 on");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 
 Filtering::Filtering(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
@@ -131,8 +133,8 @@ Status Filtering::locate(Work& work) {
   for (const PlacedChunk& chunk : work.chunks) {
     if (chunk.extent.length == 0 || chunk.extent.length > work.plan.stored_chunk_bytes()) {
       return Status(TAILRACE_NOT_FOUND,
-                    fmt::format("read '{}': a chunk of the block has {} bytes, expected 1 to {}",
-                                located.value().path, chunk.extent.length, work.plan.stored_chunk_bytes()));
+                    fmt::format("read '{}': a chunk of the block has {}, expected 1 to {}", located.value().path,
+                                counted(chunk.extent.length, "byte"), work.plan.stored_chunk_bytes()));
     }
   }
   if (const auto unfinished = files_.unfinished_file(work.descriptor.iteration, located.value().file)) {
