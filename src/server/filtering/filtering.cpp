@@ -41,6 +41,7 @@ Status Filtering::begin(WorkId id, const Block& block, const Descriptor& descrip
   crew_.provide({&work.plan, 1});
   if (!work.is_read()) {
     if (Status status = files_.hold(descriptor.iteration); !status.ok()) return status;
+    files_.expect_block(descriptor.iteration);
     work.held = true;
     if (descriptor.verb == Verb::write) held_bytes_ += memory.size();
   }
@@ -127,7 +128,7 @@ bool Filtering::take_up(WorkId id, Work& work) {
 Status Filtering::locate(Work& work) {
   Result<LocatedChunks> located = files_.format().locate_chunks(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
-  if (Status gone = files_.why_unpublished(work.descriptor.iteration); !gone.ok()) return gone;
+  if (Status gone = files_.why_no_file(work.descriptor.iteration); !gone.ok()) return gone;
   if (!located.ok()) return located.status();
   work.chunks = std::move(located.value().chunks);
   for (const PlacedChunk& chunk : work.chunks) {
