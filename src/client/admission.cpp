@@ -32,13 +32,14 @@ Status Admission::room_for_iteration(int64_t iteration) {
     return unfinished_.has_room_for(iteration) || (open < unfinished_.limit() && unfinished_.count_own() <= open);
   };
   if (is_room()) return {};
-  if (open >= std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen)) {  // waiting would not help
+  const size_t most = std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen);
+  if (open >= most) {  // waiting would not help
     return Status(TAILRACE_WRONG_ORDER,
                   fmt::format("iteration {}: {} {} open already, and at most {} may be unfinished "
                               "(memory.iterations, storage.iterations_per_file, and the limit of open files); the "
                               "oldest is {}: call end_iteration "
                               "for each when its last block is handed over",
-                              iteration, counted(open, "iteration"), open == 1 ? "is" : "are", unfinished_.limit(),
+                              iteration, counted(open, "iteration"), open == 1 ? "is" : "are", most,
                               iterations_.numbers().front()));
   }
   if (when_full_ == WhenFull::drop) {
