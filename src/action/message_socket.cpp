@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -99,7 +101,7 @@ Result<std::vector<std::byte>> from_memory_file(int fd, uint64_t size) {
     if (count < 0) return Status::of_errno("read", "memory file of an action", errno);
     if (count == 0) {
       return Status(TAILRACE_INTERNAL,
-                    fmt::format("memory file of an action: found {} bytes, expected {}", done, size));
+                    fmt::format("memory file of an action: found {}, expected {}", counted(done, "byte"), size));
     }
     done += static_cast<size_t>(count);
   }

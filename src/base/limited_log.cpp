@@ -22,7 +22,8 @@ void MessageCounts::say_rest(Log& to) const {
     uint64_t said = of.count;
     while (!is_said(said)) --said;
     if (of.count == said) continue;
-    to.put(of.level, fmt::format("{} more messages of the kind '{}', {} in all", of.count - said, kind, of.count));
+    to.put(of.level, fmt::format("{} more message{} of the kind '{}', {} in all", of.count - said,
+                                 of.count - said == 1 ? "" : "s", kind, of.count));
   }
 }
 
@@ -60,7 +61,8 @@ void LimitedLog::put(LogLevel level, std::string_view message) {
   if (message.size() <= kMostMessage) return to_.put(level, message);
   size_t end = kMostMessage;
   while (end > 0 && continues_character(message[end])) --end;
-  to_.put(level, fmt::format("{} … and {} bytes more", message.substr(0, end), message.size() - end));
+  to_.put(level, fmt::format("{} … and {} more byte{}", message.substr(0, end), message.size() - end,
+                             message.size() - end == 1 ? "" : "s"));
 }
 
 void LimitedLog::put_of_kind(LogLevel level, std::string_view kind, std::string_view message) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 
 Result<Admission::Iteration*> Admission::begin(int64_t iteration) {
@@ -30,13 +32,15 @@ Status Admission::room_for_iteration(int64_t iteration) {
     return unfinished_.has_room_for(iteration) || (open < unfinished_.limit() && unfinished_.count_own() <= open);
   };
   if (is_room()) return {};
-  if (open >= std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen)) {  // waiting would not help
+  const size_t most = std::min<size_t>(unfinished_.limit(), OpenIterations::kMaxOpen);
+  if (open >= most) {  // waiting would not help
     return Status(TAILRACE_WRONG_ORDER,
-                  fmt::format("iteration {}: {} iterations are open already, and at most {} may be unfinished "
+                  fmt::format("iteration {}: {} {} open already, and at most {} may be unfinished "
                               "(memory.iterations, storage.iterations_per_file, and the limit of open files); the "
                               "oldest is {}: call end_iteration "
                               "for each when its last block is handed over",
-                              iteration, open, unfinished_.limit(), iterations_.numbers().front()));
+                              iteration, counted(open, "iteration"), open == 1 ? "is" : "are", most,
+                              iterations_.numbers().front()));
   }
   if (when_full_ == WhenFull::drop) {
     const Status looked = link_.look_for_room(is_room);
@@ -102,7 +106,8 @@ Status Admission::drop(Iteration& iteration, uint64_t unfinished) {
   descriptor.iteration = iteration.number;
   descriptor.unfinished = unfinished;
   if (Status sent = link_.send(descriptor); !sent.ok()) return sent;
-  const std::string why = unfinished > 0 ? fmt::format("{} iterations are unfinished", unfinished)
+  const std::string why = unfinished > 0 ? fmt::format("{} {} unfinished", counted(unfinished, "iteration"),
+                                                       unfinished == 1 ? "is" : "are")
                                          : fmt::format("the memory budget of {} bytes is full", memory_.size());
   return Status(TAILRACE_DROPPED, why + ": the whole iteration is dropped");
 }

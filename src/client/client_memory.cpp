@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 
 ClientMemory::ClientMemory(Place& place, ServerLink& link, Log& log)
@@ -59,10 +61,10 @@ Result<PoolBlock> ClientMemory::wait_for(uint64_t bytes) {
   if (!block.ok()) return block.status();
   if (block.value()) return *block.value();
   return Status(TAILRACE_BUDGET_HELD,
-                fmt::format("no room for {} bytes: of the budget's {} bytes, {} are allocated by the caller and not "
+                fmt::format("no room for {}: of the budget's {} bytes, {} are allocated by the caller and not "
                             "committed (or held by its open files), {} are of committed blocks that it still keeps "
                             "(arrays from alloc that are alive), and nothing else will become free",
-                            bytes, pool_.size(), withheld_, pool_.kept()));
+                            counted(bytes, "byte"), pool_.size(), withheld_, pool_.kept()));
 }
 
 Status ClientMemory::check_size(uint64_t bytes) const {

@@ -11,6 +11,7 @@
 
 #include "base/memory/range_allocator.hpp"
 #include "base/memory/stream_copy.hpp"
+#include "base/names/counted.hpp"
 #include "model/wire/file_wire.hpp"
 
 namespace tailrace::impl {
@@ -23,9 +24,9 @@ Extent extent_of(const tailrace_extent& of) { return {of.offset, of.length}; }
 
 Status refuse_overlap(const std::vector<Extent>& list, size_t one, size_t other) {
   return refuse(
-      fmt::format("extents {} ({} bytes at offset {}) and {} ({} bytes at offset {}) overlap: which "
-                  "bytes shall be in the file?",
-                  one, list[one].length, list[one].offset, other, list[other].length, list[other].offset));
+      fmt::format("extents {} ({} at offset {}) and {} ({} at offset {}) overlap: which bytes shall be in the file?",
+                  one, counted(list[one].length, "byte"), list[one].offset, other,
+                  counted(list[other].length, "byte"), list[other].offset));
 }
 
 // Cuts a list into parts, each of which fits, with its list, into a block of `most` bytes. Leaves out empty extents.
@@ -122,7 +123,8 @@ Status FileTransfer::check(std::span<const tailrace_extent> extents, const void*
     total += extent.length;
     sorted = sorted && (i == 0 || extent.offset >= extents[i - 1].offset + extents[i - 1].length);
   }
-  if (data == nullptr && total > 0) return refuse(fmt::format("found NULL, expected {} bytes of memory", total));
+  if (data == nullptr && total > 0)
+    return refuse(fmt::format("found NULL, expected {} of memory", counted(total, "byte")));
   if (sorted || may_overlap) return {};
   take_list(extents);
   const auto overlap = find_overlap(list_);

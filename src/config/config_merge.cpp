@@ -47,9 +47,8 @@ void read_merge(const YamlValue& value, Config& config) {
   if (const auto count = value.find("count")) merge.count = static_cast<uint32_t>(count->integer(1, most_requests));
   if (const auto bytes = value.find("bytes")) merge.bytes = bytes->size(1);
   if (const auto delay = value.find("delay")) {
-    constexpr std::string_view expected = "a number of seconds from 0 to 60";
-    merge.delay = delay->number(expected);
-    if (merge.delay < 0 || merge.delay > most_delay) delay->wrong(expected);
+    merge.delay =
+        delay->seconds(0, most_delay, "a number of seconds from 0 to 60, or a time with its unit, such as '100 ms'");
   }
   if (const auto by = value.find("by")) merge.by_count = by->choice({kBy[0], kBy[1]}) == 1;
   if (const auto sieve = value.find("sieve")) merge.sieve = sieve->size(0, most_hole);

@@ -99,10 +99,11 @@ void read_place(const YamlValue& value, Config& config) {
     config.place.on_missing = choices[missing->choice({"publish", "keep"})];
   }
   if (const auto patience = value.find("patience")) {
+    constexpr double shortest = 1e-9;
     constexpr double longest = 365.0 * 24 * 3600;
-    const std::string expected = fmt::format("seconds, more than 0, at most {}", longest);
-    config.place.patience = patience->number(expected);
-    if (config.place.patience <= 0 || config.place.patience > longest) patience->wrong(expected);
+    config.place.patience = patience->seconds(
+        shortest, longest,
+        fmt::format("seconds, more than 0, at most {}, or a time with its unit, such as '10 min'", longest));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/names/counted.hpp"
 #include "filter/codecs/shuffle.hpp"
 #include "filter/make_codec.hpp"
 
@@ -130,13 +131,15 @@ Status ChunkFilter::restore(const FilterPlan& plan, std::span<const std::byte> s
   if (is_compressed) {
     const std::span<std::byte> to = std::span(shuffled_).first(size);
     if (!codec_of(plan.compressor, plan.level).decompress(stored, to)) {
-      return Status(TAILRACE_IO_ERROR, fmt::format("chunk {} has {} bytes that are not {} for a chunk of {} bytes",
-                                                   index, stored.size(), name_of(plan.compressor), size));
+      return Status(TAILRACE_IO_ERROR,
+                    fmt::format("chunk {} has {}, not those of {} for a chunk of {}", index,
+                                counted(stored.size(), "byte"), name_of(plan.compressor), counted(size, "byte")));
     }
     stored = to;
   }
   if (stored.size() != size) {
-    return Status(TAILRACE_IO_ERROR, fmt::format("chunk {} has {} bytes, expected {}", index, stored.size(), size));
+    return Status(TAILRACE_IO_ERROR,
+                  fmt::format("chunk {} has {}, expected {}", index, counted(stored.size(), "byte"), size));
   }
   if (is_shuffled) {
     const std::span<std::byte> to = std::span(whole_).first(size);

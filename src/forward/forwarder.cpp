@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/names/counted.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -527,7 +528,7 @@ void Forwarder::answer(Work& work) {
 
 void Forwarder::report_loss(Work& work, uint32_t index, const Status& status) {
   const TransferRecord& record = work.records[index];
-  log_.error("{} bytes at {}, which were confirmed as received, are lost: {}", record.length, record.offset,
+  log_.error("lost, though confirmed as received: {} at {}: {}", counted(record.length, "byte"), record.offset,
              status.fault().message);
   ForwardClient* const client = present(work.client);
   if (client == nullptr) return;

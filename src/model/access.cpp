@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 
 std::vector<Access> taken_apart(const Access& access) {
@@ -34,8 +36,8 @@ Status end_of_piece(const Request& request, const Extent& extent, const Status& 
       std::find_if(pieces.begin(), pieces.end(), [&extent](const Piece& one) { return one.extent.overlaps(extent); });
   TAILRACE_ASSERT(piece != pieces.end());
   Fault fault = status.fault();
-  fault.message += fmt::format(": piece {} of {}, {} bytes at offset {}", piece - pieces.begin() + 1, pieces.size(),
-                               piece->extent.length, piece->extent.offset);
+  fault.message += fmt::format(": piece {} of {}, {} at offset {}", piece - pieces.begin() + 1, pieces.size(),
+                               counted(piece->extent.length, "byte"), piece->extent.offset);
   return Status(std::move(fault));
 }
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <span>
 
+#include "base/names/counted.hpp"
 #include "base/names/utf8.hpp"
 
 namespace tailrace::impl {
@@ -73,9 +74,9 @@ std::string list_of(const std::vector<T>& values) {
 Status check_attribute_name(AttributeOf of, std::string_view name) {
   if (name.empty() || name.size() > kMostAttributeName || !is_printable(name)) {
     return refuse_attribute(
-        fmt::format("found an attribute's name of {} bytes, expected 1 to {} bytes of UTF-8 without control "
+        fmt::format("found an attribute's name of {}, expected 1 to {} bytes of UTF-8 without control "
                     "characters and '/'",
-                    name.size(), kMostAttributeName));
+                    counted(name.size(), "byte"), kMostAttributeName));
   }
   const std::span<const std::string_view> taken = reserved(of);
   if (name.starts_with("tailrace") || std::find(taken.begin(), taken.end(), name) != taken.end()) {
@@ -96,9 +97,9 @@ Status check_attribute_value(const AttributeValue& value) {
     const size_t bytes = table_bytes(*texts);
     if (bytes <= kMostTextTable) return {};
     return refuse_attribute(fmt::format(
-        "found a list of {} texts that takes {} bytes in the file, where each has the width of the longest, expected "
+        "found a list of {} that takes {} bytes in the file, where each has the width of the longest, expected "
         "at most {}",
-        texts->size(), bytes, kMostTextTable));
+        counted(texts->size(), "text"), bytes, kMostTextTable));
   }
   if (const auto* reals = std::get_if<std::vector<double>>(&value)) return reals->empty() ? empty : Status();
   if (const auto* wholes = std::get_if<std::vector<int64_t>>(&value)) return wholes->empty() ? empty : Status();

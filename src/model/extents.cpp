@@ -7,12 +7,14 @@
 #include <bit>
 #include <numeric>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 namespace {
 
 // Returns "piece 3 (offset 10, 20 bytes)", for messages. Gives no end, since the extent may overflow.
 std::string spelled(size_t index, const Extent& extent) {
-  return fmt::format("piece {} (offset {}, {} bytes)", index, extent.offset, extent.length);
+  return fmt::format("piece {} (offset {}, {})", index, extent.offset, counted(extent.length, "byte"));
 }
 
 Status refused(std::string why) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(why)); }

@@ -233,6 +233,14 @@ void FileGroup::give_up(int64_t number, const std::string& why) {
   log_.info("iteration {} will be dropped: {}", number, why);
 }
 
+Status FileGroup::why_no_file(int64_t number) const {
+  if (Status gone = ends_.why_unpublished(number); !gone.ok()) return gone;
+  const auto found = iterations_.find(number);
+  if (found == iterations_.end() || !found->second.expects_blocks || format_.begun(number)) return {};
+  return Status(TAILRACE_NOT_FOUND,
+                fmt::format("read: iteration {} has begun, and no block of it is in its file yet", number));
+}
+
 bool FileGroup::leaving(int64_t number) const {
   const auto found = iterations_.find(number);
   return found != iterations_.end() && found->second.due;

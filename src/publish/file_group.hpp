@@ -135,9 +135,11 @@ class FileGroup final {
   bool given_up(int64_t iteration) const;
   // Returns the oldest iteration that all present members have ended and that has not left.
   std::optional<int64_t> ended_by_all_here() const;
-  // Returns why the iteration has ended without a file; ok if it has not. A file of its name then belongs to an
-  // earlier run.
-  Status why_unpublished(int64_t iteration) const { return ends_.why_unpublished(iteration); }
+  // Notes that the iteration has a block, which will be placed later. Call it after hold().
+  void expect_block(int64_t iteration) { iterations_.at(iteration).expects_blocks = true; }
+  // Returns why the iteration has no file: it has ended without one, or its first blocks are only expected. A file of
+  // its name then belongs to an earlier run.
+  Status why_no_file(int64_t iteration) const;
 
   // ---- taking over from an earlier server ----
 
@@ -161,9 +163,10 @@ class FileGroup final {
     Status failure;             // why it will not be published
     Status refusal;             // why no block of it can be written
     uint32_t holds = 0;
-    bool due = false;        // it leaves as soon as nothing holds it …
-    bool dropped = false;    // … by being removed
-    bool abandoned = false;  // … unpublished, since no client is left to end it
+    bool expects_blocks = false;  // … that will be placed later
+    bool due = false;             // it leaves as soon as nothing holds it …
+    bool dropped = false;         // … by being removed
+    bool abandoned = false;       // … unpublished, since no client is left to end it
     std::string why_dropped;
     bool leaving = false;  // the requests that end it were made
     GroupClients::Enders ended;

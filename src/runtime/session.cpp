@@ -48,10 +48,17 @@ Result<std::unique_ptr<Session>> Session::open(const ConfigInput& input) {
   return session;
 }
 
+// Chooses the writer's cpus. A list that this machine does not have is logged as an error: doors log nothing less.
+CpuSet Session::choose_writer_cpus() const {
+  CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
+  if (config_.place.choice == CpuChoice::list && cpus.cpus.empty()) log_->error("the writer is {}", cpus.reason);
+  return cpus;
+}
+
 // Builds everything in this process.
 Status Session::build_for_thread() {
   if (Status usable = check_format(config_); !usable.ok()) return usable;
-  const CpuSet cpus = choose_cpus(config_.place.choice, config_.place.cpus, client_id_);
+  const CpuSet cpus = choose_writer_cpus();
   auto parts = ServerParts::build(config_, {.cpus = cpus.cpus, .timed = true}, clock_, doorbell_, *log_);
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
@@ -107,6 +114,7 @@ Status Session::build_for_core(const ConfigInput& input) {
     Status made = make_output_directories(config_, *open_file_system(config_.storage.backend));
     if (!made.ok()) return made;
   }
+  if (config_.place.choice == CpuChoice::list) (void)choose_writer_cpus();  // the server chooses by itself
   Result<std::string> program = find_server_executable(config_.place.server);
   if (!program.ok()) return program.status();
   Result<std::string> message = encode_client(input);

@@ -59,6 +59,7 @@ class Session {
         client_id_(client),
         client_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0),
         server_trace_(config_.measurements.trace ? config_.measurements.trace_events : 0) {}
+  CpuSet choose_writer_cpus() const;
   Status build_for_thread();
   void start_server(ThreadPlace& place);
   Status build_for_core(const ConfigInput& input);

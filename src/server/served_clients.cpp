@@ -521,6 +521,10 @@ void ServedClients::give_up_absent(const std::string& why) {
 
 // Room in the engine is also for clients that were served before it became free: nothing else wakes the server for
 // them.
+//
+// Each round looks at every client, also at those that do nothing: their meters share out the time in which transfers
+// are under way, whoever's they are, and their counters are the engine's. That costs 0.2 us for each client and round
+// (docs/benchmarks.md): 1.5 to 2 ms for an iteration of one client beside 999 idle ones.
 void ServedClients::progress() {
   uint32_t room = 0;
   do {

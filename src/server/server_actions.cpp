@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/names/counted.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -19,7 +20,7 @@ bool has_node_scope(const Config& config) {
 
 // Returns the actions that the tally counts. If any has scope `node`, the tally also counts the clients that have
 // ended an iteration.
-std::vector<Action> counted(const Config& config) {
+std::vector<Action> counted_actions(const Config& config) {
   std::vector<Action> actions;
   for (const Action& action : config.actions) {
     if (action.run != Action::Run::store) actions.push_back(action);
@@ -66,7 +67,7 @@ void log_lines(Log& log, const std::string& name, const std::string& text) {
 std::string text_of(const FindingValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  return fmt::format("{} numbers", std::get<std::vector<double>>(value).size());
+  return counted(std::get<std::vector<double>>(value).size(), "number");
 }
 
 }  // namespace
@@ -93,7 +94,7 @@ ServerActions::ServerActions(const Config& config, const Clock& clock, Log& log)
       names_(names_of(config.actions)),
       of_node_(has_node_scope(config)),
       patience_(longest_limit(config)),
-      tally_(counted(config), of_node_ ? static_cast<size_t>(config.place.clients) : 0),
+      tally_(counted_actions(config), of_node_ ? static_cast<size_t>(config.place.clients) : 0),
       kept_(config) {}
 
 ServerActions::~ServerActions() = default;
@@ -146,8 +147,8 @@ void ServerActions::leave(int client) {
     }
   }
   for (const int64_t iteration : waiting) {
-    log_.warning("iteration {}: its actions of scope 'node' are not run, since not all {} clients have ended it",
-                 iteration, config_.place.clients);
+    log_.warning("iteration {}: its actions of scope 'node' are not run, since not all of {} have ended it",
+                 iteration, counted(static_cast<uint64_t>(config_.place.clients), "client"));
     stop_waiting(iteration);
   }
 }
@@ -351,7 +352,7 @@ void ServerActions::log_output(const Action& action, const ActionEnd& end) {
   for (const std::string& message : end.messages) log_lines(log_, action.text, message);
   log_lines(log_, action.text, end.output);
   if (end.output_cut == 0) return;
-  log_.put(LogLevel::info, fmt::format("action '{}': … and {} bytes more", action.text, end.output_cut));
+  log_.put(LogLevel::info, fmt::format("action '{}': … and {} more", action.text, counted(end.output_cut, "byte")));
 }
 
 // Puts the findings into the files of all clients that raised the event; into each file once.

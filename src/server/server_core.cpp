@@ -208,13 +208,13 @@ bool ServerCore::finish() {
   }
   if (actions_ != nullptr) actions_->finish();
   // Whoever has not come by now, whether somebody waited for him or not, would be let in beside clients of the next
-  // run.
+  // run. But who drains a job says that it is over.
   const auto came_to_run = came().size();
   const bool is_incomplete =
       came_to_run > 0 && common_->shares_files() && came_to_run < static_cast<size_t>(common_->place.clients);
   if (is_incomplete) ledger_.absent(runs_.times());
   clients_.reset();
-  return is_incomplete || earlier_run_.is_over() || (earlier_run_.is_known() && !options_.drain);
+  return !options_.drain && (is_incomplete || earlier_run_.is_known());
 }
 
 // ---- absent clients ---------------------------------------------------------------------------------------------

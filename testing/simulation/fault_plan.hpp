@@ -67,6 +67,7 @@ struct Without {
   bool strangers = false;   // clients that never come, or belong to another run
   bool iterations = false;  // limits on unfinished iterations, and on descriptors
   bool arrays = false;      // other types, ranks and grids of arrays, and vectors
+  bool filters = false;     // variables whose chunks the server filters
 };
 
 // Draws faults for files of `clients` clients that write iterations up to `iterations`.

@@ -41,7 +41,8 @@ constexpr std::array kParts = {Part{"server-deaths", &Without::server_deaths},
                                Part{"raw-files", &Without::raw_files},
                                Part{"strangers", &Without::strangers},
                                Part{"iterations", &Without::iterations},
-                               Part{"arrays", &Without::arrays}};
+                               Part{"arrays", &Without::arrays},
+                               Part{"filters", &Without::filters}};
 
 // Returns true if memory was lost; only the address sanitizer knows.
 bool leaks() {

@@ -54,6 +54,20 @@ void have_particles(Config& config) {
   last.record.of_particles = true;
 }
 
+// Makes the server filter some variables, in three of ten runs. Lossy filters are left out: bytes are compared.
+void filter_variables(SplitDice dice, Config& config) {
+  if (!dice.chance(30)) return;
+  for (Variable& variable : config.variables) {
+    const bool scalar = config.layout_of(variable).scalar;
+    if (scalar || dice.chance(40)) continue;
+    variable.compress.filter = dice.chance(70) ? Compressor::zstd : Compressor::deflate;
+    variable.compress.level = 1;
+    variable.compress.shuffle = dice.chance(50);
+    variable.compress.chunk = dice.one_of<uint64_t>({4 << 10, 16 << 10, 1 << 20});
+    variable.compress.adaptive = dice.chance(50);
+  }
+}
+
 uint64_t some_budget(SplitDice& dice, const std::vector<Variable>& variables, const Config& config) {
   uint64_t largest = 0;
   uint64_t all = 0;
@@ -196,7 +210,8 @@ void share_files(SplitDice dice, SessionPlan& plan) {
   const Config& base = plan.phases[0].clients[0].config;
   for (uint32_t variable = 0; variable < is_part.size(); ++variable) {
     const int32_t leader = leader_of(base, variable);
-    is_part[variable] = leader >= 0 && is_part[static_cast<size_t>(leader)];
+    const bool filtered = base.variables[variable].filtered();
+    is_part[variable] = leader >= 0 && is_part[static_cast<size_t>(leader)] && !filtered;
   }
   for (PhasePlan& phase : plan.phases) {
     for (uint64_t client = 0; client < phase.clients.size(); ++client) {
@@ -409,6 +424,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
   name_lengths(base);
   if (SplitDice(seed, "particles").chance(30)) have_particles(base);
   if (!without.arrays) vary_arrays(SplitDice(seed, "arrays"), base);
+  if (!without.filters) filter_variables(SplitDice(seed, "filters"), base);
   SessionPlan plan;
   for (uint64_t phase = 0; phase < (restarts ? 2u : 1u); ++phase) {
     PhasePlan of;

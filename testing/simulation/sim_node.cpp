@@ -7,6 +7,7 @@
 
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
+#include "server/filtering/filter_crew.hpp"
 #include "server/server_core.hpp"
 #include "testing/simulation/sim_process.hpp"
 
@@ -83,7 +84,8 @@ struct SimNode::Life final : Acceptor {
                 fmt::format("server life {}", number_in)),
         any_order(SplitDice(node.seed_, "node order", number_in)),
         slots(node.plan_.any_order ? static_cast<Scheduler&>(any_order) : fifo, node.plan_.turn),
-        engine(storage, slots, node.world_.clock(), node.plan_.engine) {
+        engine(storage, slots, node.world_.clock(), node.plan_.engine),
+        crew(node.world_.clock(), doorbell, {.threads = 0, .cpus = {}}) {
     storage.ignore([this](const void* memory) { return engine.throws_away(memory); });
   }
 
@@ -125,6 +127,7 @@ struct SimNode::Life final : Acceptor {
   AnyOrder any_order;
   Slots slots;
   Engine engine;
+  FilterCrew crew;
   std::optional<Ledger> ledger;
   std::optional<ServerCore> core;
   std::map<int, std::unique_ptr<Channel>> views;  // of the clients that it serves
@@ -313,7 +316,7 @@ void SimNode::equip(Life& life) {
   const auto make_format = [&life](int client, const Config& config) {
     return std::make_unique<Hdf5Format>(config, life.storage, Hdf5Format::Options{client, "machine", same_date});
   };
-  life.core->equip(clients_[0].config, {life.engine, make_format});
+  life.core->equip(clients_[0].config, {life.engine, make_format, &life.crew});
 }
 
 // Does the work of CoreServer::abandon_all().

@@ -23,6 +23,7 @@ SimProcess::SimProcess(World& world, SimDisk& disk, Faults& faults, uint64_t see
                plan.storage, name_),
       any_order_(SplitDice(seed, "order", static_cast<uint64_t>(number))),
       engine_(storage_, plan.any_order ? static_cast<Scheduler&>(any_order_) : fifo_, world.clock(), plan.engine),
+      crew_(world.clock(), doorbell_, {.threads = 0, .cpus = {}}),
       server_(*this),
       client_(plan.config, *this, world.clock(), log_, client_trace_) {
   storage_.ignore([this](const void* memory) { return engine_.throws_away(memory); });
@@ -36,7 +37,7 @@ SimProcess::SimServer::SimServer(SimProcess& process_in)
                     return std::make_unique<Hdf5Format>(config, process_in.storage_,
                                                         Hdf5Format::Options{client, "machine", same_date});
                   },
-                  nullptr, [&process_in](uint64_t) { return process_in.plan_.storage.descriptors; }, 1},
+                  &process_in.crew_, [&process_in](uint64_t) { return process_in.plan_.storage.descriptors; }, 1},
                  process_in.channel_, process_in.server_trace_),
       process(process_in) {}
 

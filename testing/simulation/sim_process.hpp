@@ -14,6 +14,7 @@
 #include "client/client.hpp"
 #include "engine/schedule/fifo.hpp"
 #include "format/hdf5/hdf5_format.hpp"
+#include "server/filtering/filter_crew.hpp"
 #include "server/lone_server.hpp"
 #include "testing/simulation/application.hpp"
 #include "testing/simulation/session_plan.hpp"
@@ -114,6 +115,7 @@ class SimProcess final : public Place, public Application {
   TraceLog client_trace_{0};
   OneProcess processes_;
   TraceLog server_trace_{0};
+  FilterCrew crew_;
   SimServer server_;
   bool runs_ = false;  // the server
   Client client_;

@@ -30,7 +30,7 @@ const char* const kUsage =
     "usage: simulate [--seeds N] [--first N] [--seed N] [--soak MINUTES]\n"
     "                [--program session|core|engine|forward|joint|all]\n"
     "                [--without deaths,server-deaths,company,restarts,hard,transient,delays,node-files,raw-files,\n"
-    "                 strangers,iterations,arrays]\n"
+    "                 strangers,iterations,arrays,filters]\n"
     "                [--operations N] [--no-faults] [--repeat] [--no-shrink]\n"
     "  --seeds N       N seeds (2000), from --first on (a random one, printed); stops at the first failure\n"
     "  --seed N        this one, and print its events\n"

@@ -49,6 +49,19 @@ TEST_F(PythonAction, EveryElementType) {
   }
 }
 
+// The list alone has the 16 MiB that an answer may have.
+TEST_F(PythonAction, MoreResultsThanAnAnswerHasAreRefusedAndTheNextCallIsMade) {
+  ActionRig rig({in_python("returns_too_much"), in_python("returns_numbers")});
+  for (int call = 0; call < 2; ++call) {
+    const EndedEvent ended = rig.run({});
+    ASSERT_EQ(ended.ends.size(), 2u);
+    EXPECT_NE(ended.ends[0].how, How::done);
+    EXPECT_TRUE(ended.ends[0].findings.empty());
+    EXPECT_EQ(ended.ends[1].how, How::done);
+  }
+  EXPECT_NE(rig.message().find("bytes of results, expected at most 16777216"), std::string::npos) << rig.message();
+}
+
 TEST_F(PythonAction, AllKindsOfResults) {
   ActionRig rig({in_python("returns_numbers"), in_python("nothing")});
   const EndedEvent ended = rig.run({});

@@ -66,5 +66,19 @@ TEST(Histogram, AgreesWithASortedList) {
   });
 }
 
+// Each addition to itself doubles all counts.
+TEST(Histogram, ABucketThatIsFullStaysFull) {
+  auto histogram = std::make_unique<Histogram>();
+  histogram->add(1000);
+  for (int doublings = 0; doublings < 31; ++doublings) histogram->add(*histogram);
+  const uint32_t bucket = Histogram::bucket(1000);
+  EXPECT_EQ(histogram->in_bucket(bucket), uint64_t{1} << 31);
+  for (int doublings = 0; doublings < 3; ++doublings) histogram->add(*histogram);
+  EXPECT_EQ(histogram->in_bucket(bucket), Histogram::kMostInBucket);
+  histogram->add(1000);
+  EXPECT_EQ(histogram->in_bucket(bucket), Histogram::kMostInBucket);
+  EXPECT_EQ(histogram->percentile(0.99), 1000u);
+}
+
 }  // namespace
 }  // namespace tailrace::impl

@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -230,6 +231,25 @@ TEST_F(OwnFile, ALinkThatIsThereAlreadyIsTheFilesOwn) {
   });
   EXPECT_FALSE(std::filesystem::exists(directory_ / "a.part"));
   EXPECT_TRUE(std::filesystem::exists(directory_ / "a"));
+}
+
+// The least descriptor that is free is the first one beyond the limit.
+TEST_F(OwnFile, IsPublishedWithoutAnyDescriptorLeft) {
+  const Result<FileDescriptor> file = make_own_file(directory_ / "a.part", 0644);
+  ASSERT_EQ(::write(file.value().get(), "done", 4), 4);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int free = ::dup(file.value().get());
+  ASSERT_EQ(::close(free), 0);
+  const rlimit none{static_cast<rlim_t>(free), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Status refused = make_own_file(directory_ / "b.part", 0644).status();
+  const Status renamed = rename_open_file(file.value().get(), directory_ / "a.part", directory_ / "a", false);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(renamed.ok()) << renamed.fault().message;
+  EXPECT_EQ(text("a"), "done");
+  EXPECT_EQ(refused.fault().operation, "create");
+  EXPECT_EQ(refused.fault().system_errno, EMFILE);
 }
 
 }  // namespace

@@ -301,6 +301,18 @@ TEST(right, times) {
   }
 }
 
+TEST(right, times_are_seconds_or_have_a_unit) {
+  const std::pair<const char*, double> cases[] = {{"2", 2.0},     {"0.25", 0.25},    {"2 s", 2.0},
+                                                  {"500ms", 0.5}, {"0.5 min", 30.0}, {"\"20 ms\"", 0.02},
+                                                  {"1e1 s", 10.0}};
+  for (const auto& [text, seconds] : cases) {
+    const auto result = read_with(std::string("place: {patience: ") + text + "}\nmerge: {delay: " + text + "}");
+    ASSERT_TRUE(result.ok()) << message_of(result);
+    EXPECT_EQ(result.value().place.patience, seconds) << text;
+    EXPECT_EQ(result.value().merge.delay, seconds) << text;
+  }
+}
+
 TEST(right, where_shapes_come_from) {
   const auto read = read_text(
       "tailrace: 1\nname: run\nparameters: {n: 0, total: 7}\nlayouts:\n"
@@ -430,6 +442,18 @@ TEST(right, sizes) {
     ASSERT_TRUE(result.ok()) << message_of(result);
     EXPECT_EQ(result.value().memory.budget, bytes) << text;
   }
+}
+
+// As many as a striped file has objects (kMostObjects), and one more.
+TEST(right, so_many_directories) {
+  std::string list;
+  for (int i = 0; i < 64; ++i) list += (i == 0 ? "d" : ", d") + std::to_string(i);
+  const auto most = read_with("storage: {stripe: {unit: 1 MiB}, path: [" + list + "]}");
+  ASSERT_TRUE(most.ok()) << message_of(most);
+  EXPECT_EQ(most.value().storage.stripes.directories.size(), 64u);
+  const auto more = read_with("storage: {stripe: {unit: 1 MiB}, path: [" + list + ", e]}");
+  EXPECT_NE(message_of(more).find("storage.path: found 65 directories, expected at most 64"), std::string::npos)
+      << message_of(more);
 }
 
 TEST(right, aliases_are_put_in) {

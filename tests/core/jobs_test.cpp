@@ -308,6 +308,25 @@ TEST(MissingClient, IsSaidToBeMissing) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
+// Its ledger refuses clients that come too late, until the next run begins, or somebody says that the job is over.
+TEST(MissingClient, IsRememberedUntilTheJobIsDrained) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  test::Config config = test::core_config();
+  config.place = "{kind: core, cpus: none, clients: 2, patience: 500 ms}";
+  config.durability = "written, file_per: node";
+  OpenRun run(config, directory, 0);
+  ASSERT_TRUE(run.opened()) << run.error().message;
+  ASSERT_EQ(test::write_iteration(run, 0), TAILRACE_OK);
+  EXPECT_NE(run.close(), TAILRACE_OK) << "it is told that the other has not come";
+  node.wait_end_of_servers();
+  ASSERT_EQ(node.jobs().size(), 1u);
+  const std::string job = node.jobs()[0];
+  EXPECT_EQ(node.leavings(), (std::vector<std::string>{job, job + "/election.lock", job + "/server_0.ledger"}));
+  EXPECT_EQ(node.drain(), std::vector<int>());
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
 TEST(Drain, DoesNotTouchALivingJob) {
   const CoreNode node;
   const Directory directory("/dev/shm");

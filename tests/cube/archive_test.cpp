@@ -175,7 +175,7 @@ TEST_F(CubeArchive, DamagedHeadersAreRefused) {
   EXPECT_THAT_ERROR(refusal(wrong), "expected the header of a member: Damaged tar archive");
   EXPECT_THAT_ERROR(refusal(tar.substr(0, 1024 + 100)), "Truncated");
   EXPECT_THAT_ERROR(refusal(tar.substr(0, 1024 + 512)),
-                    "b: expected 1 bytes from 1536 on, found the end of the file at 1536");
+                    "b: expected 1 byte from 1536 on, found the end of the file at 1536");
   wrong = tar;
   patch_header(wrong, 1024, kSizeField, "77777777777");
   EXPECT_THAT_ERROR(refusal(wrong), "b: expected 8589934591 bytes from 1536 on");
@@ -476,7 +476,7 @@ TEST_F(CubeRows, IndicesThatLieAreRefused) {
   EXPECT_THAT_ERROR(refusal(data, sparse(2, {0, 0})), "3.index: expected an index of a metric, found id 0 twice");
   EXPECT_THAT_ERROR(refusal(data, sparse(2, {0, 3})), "found id 3 of too few call paths");
   EXPECT_THAT_ERROR(refusal(data, sparse(2, {0})), "found 2 rows in 4 bytes, of 3 call paths");
-  EXPECT_THAT_ERROR(refusal(data, sparse(1, {0, 1})), "found 1 rows in 8 bytes");
+  EXPECT_THAT_ERROR(refusal(data, sparse(1, {0, 1})), "found 1 row in 8 bytes");
   EXPECT_THAT_ERROR(refusal(data, sparse(4, {0, 1, 2, 2})), "found 4 rows in 16 bytes, of 3 call paths");
   EXPECT_THAT_ERROR(refusal(data, sparse(UINT32_MAX, {0, 1})), "found 4294967295 rows in 8 bytes");
   EXPECT_THAT_ERROR(refusal(data, "CUBEX.INDE"), "3.index: expected CUBEX.INDEX at its begin");

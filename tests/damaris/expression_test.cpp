@@ -40,6 +40,15 @@ TEST(Expression, RefusesWhatItCannotRead) {
   EXPECT_THROW(Expression(std::string(1000, '-') + "1"), ExpressionError);
 }
 
+TEST(Expression, HasSoManyParenthesesOrSignsInOneAnother) {
+  const auto nested = [](size_t depth) { return std::string(depth, '(') + "n" + std::string(depth, ')'); };
+  constexpr auto kMost = static_cast<size_t>(Expression::kMostDepth);
+  EXPECT_EQ(value(nested(kMost)), 7);
+  EXPECT_THROW(value(nested(kMost + 1)), ExpressionError);
+  EXPECT_EQ(value(std::string(kMost, '-') + "n"), 7);
+  EXPECT_THROW(value(std::string(kMost + 1, '-') + "n"), ExpressionError);
+}
+
 TEST(Expression, SaysWhyItHasNoValue) {
   for (const char* const text : {"n/zero", "n%zero", "most+1", "most*2", "unknown"}) {
     EXPECT_THROW(value(text), ExpressionError) << text;

@@ -154,5 +154,44 @@ TEST(Reader, ReadsEventsAndScripts) {
   EXPECT_EQ(model.scripts[0].frequency, 2);
 }
 
+TEST(Reader, ReadsSoManyGroupsInOneAnother) {
+  const auto nested = [](int depth) {
+    std::string begin;
+    std::string end;
+    for (int i = 0; i < depth; ++i) {
+      begin += "<group name=\"g" + std::to_string(i) + "\">";
+      end += "</group>";
+    }
+    return description("<layout name=\"l\" type=\"int\" dimensions=\"2\"/>" + begin +
+                       "<variable name=\"v\" layout=\"l\"/>" + end);
+  };
+  EXPECT_EQ(error_of(nested(64)), "");
+  EXPECT_NE(error_of(nested(65)).find("found more than 64 groups in one another"), std::string::npos);
+}
+
+TEST(Reader, ReadsSoManyVariablesTimesDomains) {
+  for (const size_t count : {size_t{16000}, size_t{16001}}) {
+    std::string data = "<layout name=\"l\" type=\"int\" dimensions=\"2\"/>";
+    for (size_t i = 0; i < count; ++i) data += "<variable name=\"v" + std::to_string(i) + "\" layout=\"l\"/>";
+    const std::string error = error_of(description(data));
+    EXPECT_EQ(error.empty(), count == 16000) << error.substr(0, 200);
+    if (!error.empty()) {
+      EXPECT_NE(error.find("found 16001 blocks, variables times domains, expected at most 16000"), std::string::npos)
+          << error.substr(0, 200);
+    }
+  }
+}
+
+TEST(Report, KeepsSoManyProblemsAndForgetsNoError) {
+  constexpr size_t kMostProblems = 200;
+  Report report("sim.xml");
+  for (size_t i = 0; i <= kMostProblems; ++i) report.warn(i, "has no effect");
+  EXPECT_EQ(report.warnings().size(), kMostProblems);
+  EXPECT_TRUE(report.ok());
+  report.wrong(1, "data", "this", "that", "");
+  EXPECT_FALSE(report.ok());
+  EXPECT_THROW(report.check(), Error);
+}
+
 }  // namespace
 }  // namespace tailrace::damaris

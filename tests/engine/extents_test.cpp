@@ -54,7 +54,7 @@ TEST(Extents, RefusalsNameThePiece) {
             "piece 2 (offset 24, 2 bytes) overlaps piece 0 (offset 20, 5 bytes): the pieces of one request may not "
             "overlap");
   EXPECT_EQ(refusal({{0, 10}, {9, 1}}),
-            "piece 1 (offset 9, 1 bytes) overlaps piece 0 (offset 0, 10 bytes): the pieces of one request may not "
+            "piece 1 (offset 9, 1 byte) overlaps piece 0 (offset 0, 10 bytes): the pieces of one request may not "
             "overlap");
   for (const Extent& extent : {Extent{kMostOffset, 1}, Extent{UINT64_MAX, 2}, Extent{1, kMostOffset},
                                Extent{kMostOffset - 1, UINT64_MAX}, Extent{static_cast<uint64_t>(-8), 4}}) {

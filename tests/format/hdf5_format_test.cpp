@@ -346,5 +346,37 @@ TEST(Hdf5Format, TheEndOfADiscardedPlanIsNotThatOfTheIteration) {
   EXPECT_TRUE(format.finish(1).ok());
 }
 
+// One particle of each client. Compact datasets have room for 64 KiB; a file with more patches has none.
+TEST(Hdf5Format, HasSoManyPatchesOfParticlesOrNone) {
+  constexpr uint64_t kMostPatches = 7500;
+  for (const uint64_t clients : {kMostPatches, kMostPatches + 1}) {
+    Config config = sample_config({"out"}, {{"e/position/x", ElementType::uint8, {1}}});
+    config.storage.file_per = FilePer::job;
+    config.variables[0].record.of_particles = config.variables[0].record.vector = true;
+    config.layouts[0].global_shape = {clients};
+    config.layouts[0].patch_offset = config.layouts[0].patch_extent = {1.0};
+    Hdf5Format format(config, os_files(), format_options());
+    std::vector<std::byte> bytes;
+    for (uint64_t client = 0; client < clients; ++client) {
+      Layout layout = config.layouts[0];
+      layout.offset = {client};
+      const Block block{0, 7, static_cast<int>(client), std::make_shared<const Layout>(std::move(layout))};
+      put(bytes, {format.place(block).value().extents.at(0).offset, {std::byte{1}}});
+    }
+    const Result<PublicationPlan> plan = format.finish(7);
+    ASSERT_TRUE(plan.ok());
+    for (const PlannedWrite& write : writes_of(plan.value())) put(bytes, write);
+    const auto file = Hdf5File::open(bytes);
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(file->read(7, "e/position/x"), std::vector<std::byte>(clients, std::byte{1}));
+    const std::string patches = "e/particlePatches";
+    for (const char* const name : {"/numParticles", "/numParticlesOffset", "/offset/x", "/extent/x"}) {
+      EXPECT_EQ(file->shape(7, patches + name).empty(), clients > kMostPatches) << name;
+    }
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    EXPECT_EQ(text.find("particlePatches") == std::string_view::npos, clients > kMostPatches) << "no empty group";
+  }
+}
+
 }  // namespace
 }  // namespace tailrace::impl

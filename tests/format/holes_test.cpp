@@ -115,6 +115,24 @@ TEST(Holes, OfAMissingClientAreNotNumbers) {
   }
 }
 
+// Returns the dataset of 6 elements in a file to which one client of two has written the first three, each byte 1.
+std::vector<std::byte> read_half_written(const Config& config, bool is_missing) {
+  Hdf5Format format(config, os_files(), format_options());
+  const Block block{0, 7, 0, std::make_shared<const Layout>(config.layouts[0])};
+  const Placement placed = format.place(block).value();
+  std::vector<std::byte> bytes;
+  for (const Extent& extent : placed.extents) {
+    put(bytes, {extent.offset, std::vector<std::byte>(extent.length, std::byte{1})});
+  }
+  if (is_missing) format.note_missing(7, {1}, 0);
+  const Result<PublicationPlan> plan = format.finish(7);
+  EXPECT_TRUE(plan.ok());
+  for (const PlannedWrite& write : writes_of(plan.value())) put(bytes, write);
+  const auto file = Hdf5File::open(bytes);
+  EXPECT_NE(file, nullptr);
+  return file->read(7, "a").value();
+}
+
 // One client of two writes. Its variable has the value whether the other is missing or wrote nothing.
 TEST(Holes, HaveTheFillValueOfTheirVariable) {
   const std::pair<ElementType, Number> cases[] = {
@@ -127,26 +145,26 @@ TEST(Holes, HaveTheFillValueOfTheirVariable) {
       config.storage.file_per = FilePer::job;
       config.layouts[0].global_shape = {6};
       config.variables[0].fill_value = value;
-      Hdf5Format format(config, os_files(), format_options());
-      const Block block{0, 7, 0, std::make_shared<const Layout>(config.layouts[0])};
-      const Placement placed = format.place(block).value();
-      std::vector<std::byte> bytes;
-      for (const Extent& extent : placed.extents) {
-        put(bytes, {extent.offset, std::vector<std::byte>(extent.length, std::byte{1})});
-      }
-      if (is_missing) format.note_missing(7, {1}, 0);
-      const Result<PublicationPlan> plan = format.finish(7);
-      ASSERT_TRUE(plan.ok());
-      for (const PlannedWrite& write : writes_of(plan.value())) put(bytes, write);
-      const auto file = Hdf5File::open(bytes);
-      ASSERT_NE(file, nullptr);
-      const auto whole = file->read(7, "a");
-      ASSERT_TRUE(whole);
       const std::vector<std::byte> element = element_of(type, value);
       std::vector<std::byte> expected(3 * element.size(), std::byte{1});
       for (int i = 0; i < 3; ++i) expected.insert(expected.end(), element.begin(), element.end());
-      EXPECT_EQ(*whole, expected) << name_of(type);
+      EXPECT_EQ(read_half_written(config, is_missing), expected) << name_of(type);
     }
+  }
+}
+
+// No other file has elements that the file of the only node lacks.
+TEST(Holes, OfTheOnlyNodeHaveTheFillValueToo) {
+  for (const int nodes : {1, 2}) {
+    Config config = sample_config({"out"}, {{"a", ElementType::uint8, {3}}});
+    config.storage.file_per = FilePer::node;
+    config.place.nodes = nodes;
+    config.layouts[0].global_shape = {6};
+    config.variables[0].fill_value = 7;
+    const std::byte others{static_cast<unsigned char>(nodes == 1 ? 7 : 0)};
+    const std::byte one{1};
+    EXPECT_EQ(read_half_written(config, false), (std::vector<std::byte>{one, one, one, others, others, others}));
+    EXPECT_EQ(read_half_written(config, true).back(), std::byte{7});
   }
 }
 

@@ -221,6 +221,35 @@ TEST_F(Loss, ALateCallChangesNothing) {
   of.files().close(file);
 }
 
+// For five seconds, each connection breaks as soon as a forwarder has opened a file for it: many more than a call
+// tries without a pause.
+TEST_F(Loss, ConnectionsThatBreakAgainAndAgainAreOutlasted) {
+  ForwardedClient of = client(OnLoss::next);
+  const std::string path = scratch_ / "a";
+  const FileHandle file = of.open(path);
+  Nanoseconds until;
+  size_t cuts = 0;
+  rig_.during_turn = [&] {
+    for (const auto& [host, node] : rig_.forwarders) {
+      if (rig_.clock.now() >= until || node->forwarder.open_files() == 0) continue;
+      rig_.network.cut("node", host);
+      ++cuts;
+    }
+  };
+  const auto begin = [&] { until = rig_.clock.now() + std::chrono::seconds(5); };
+  begin();
+  EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+  begin();
+  const Result<Opened> other = of.files().open(scratch_ / "b", OpenMode::create, 0);
+  EXPECT_TRUE(other.ok()) << other.status().fault().message;
+  EXPECT_GT(cuts, 40u);
+  begin();
+  EXPECT_TRUE(of.files().rename(file, path + ".new", true).ok());
+  of.files().close(file);
+  if (other.ok()) of.files().close(other.value().file);
+  EXPECT_EQ(bytes_of_file(path + ".new"), bytes_);
+}
+
 TEST_F(Loss, AForwarderThatComesBackIsUsedAgain) {
   ForwardedClient of(rig_, {"io1"}, OnLoss::next, TransferRecord::Confirm::written, "other");
   const std::string path = scratch_ / "a";

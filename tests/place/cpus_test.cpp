@@ -51,5 +51,15 @@ TEST(Cpus, AListIsTakenAsFarAsItExists) {
   EXPECT_EQ(on, first);
 }
 
+TEST(Cpus, AListWithoutAnyThatExistsPinsNothingAndSaysSo) {
+  const CpuSet cpus = choose_cpus(CpuChoice::list, {CPU_SETSIZE - 1, 100000}, 0);
+  EXPECT_TRUE(cpus.cpus.empty());
+  const std::string first = std::to_string(allowed_cpus().front());
+  EXPECT_NE(cpus.reason.find("not pinned: place.cpus: found 1023, 100000, expected"), std::string::npos)
+      << cpus.reason;
+  EXPECT_NE(cpus.reason.find("may use: " + first), std::string::npos) << cpus.reason;
+  EXPECT_TRUE(bind_thread(cpus));
+}
+
 }  // namespace
 }  // namespace tailrace::impl

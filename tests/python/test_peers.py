@@ -220,7 +220,7 @@ def test_verify_finds_an_old_block_and_a_wrong_byte() -> None:
     with pytest.raises(ValueError, match="iteration 1, byte 0"):
         peer.verify(lambda iteration: blocks[0], 5000, [1.5, 2.5, 3.5])
     blocks[2][4321] += 1
-    with pytest.raises(ValueError, match="iteration 2, byte 4321.*1 bytes differ"):
+    with pytest.raises(ValueError, match="iteration 2, byte 4321.*1 byte differs"):
         peer.verify(lambda iteration: blocks[iteration], 5000, [1.5, 2.5, 3.5])
 
 

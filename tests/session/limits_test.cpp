@@ -49,5 +49,23 @@ TEST(ClientLimits, OneFileMoreThanMayBeClosingWaitsForTheFirst) {
   }
 }
 
+// 64 iterations may be open at once, also if more may be unfinished.
+TEST(ClientLimits, OneIterationMoreThanMayBeOpenIsRefused) {
+  constexpr int64_t kMostOpen = 64;
+  SessionRig rig(memory_config());
+  for (int64_t i = 0; i < kMostOpen; ++i)
+    ASSERT_OK(rig.client().write("a", i, page(static_cast<uint64_t>(i)).data()));
+  const Status refused = rig.client().write("a", kMostOpen, page(0).data());
+  EXPECT_EQ(refused.code(), TAILRACE_WRONG_ORDER);
+  EXPECT_NE(refused.fault().message.find("64 iterations are open already"), std::string::npos)
+      << refused.fault().message;
+  ASSERT_OK(rig.client().end_iteration(0));
+  ASSERT_OK(rig.client().write("a", kMostOpen, page(0).data()));
+  for (int64_t i = 1; i <= kMostOpen; ++i) ASSERT_OK(rig.client().end_iteration(i));
+  rig.stop();
+  EXPECT_TRUE(rig.told().empty());
+  for (int64_t i = 0; i <= kMostOpen; ++i) EXPECT_NE(rig.published(i), nullptr) << i;
+}
+
 }  // namespace
 }  // namespace tailrace::impl

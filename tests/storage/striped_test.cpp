@@ -696,6 +696,26 @@ TEST(ObjectHead, ChangedBytesAreNoticed) {
   });
 }
 
+// The configuration allows no more directories either.
+TEST(ObjectHead, OfMoreObjectsThanAFileHasIsRefused) {
+  for (const uint32_t objects : {kMostObjects, kMostObjects + 1}) {
+    const std::vector<std::string> directories(kMostObjects, "/d");
+    std::vector<std::byte> bytes = encode_object_head({4096, kMostObjects, 0, 0, "1", directories});
+    ObjectWire wire;
+    std::memcpy(&wire, bytes.data(), sizeof wire);
+    wire.count = objects;
+    wire.checksum = 0;
+    wire.checksum = fnv1a(std::as_bytes(std::span(&wire, 1)));
+    std::memcpy(bytes.data(), &wire, sizeof wire);
+    const auto read = decode_object_head(bytes, "file");
+    EXPECT_EQ(read.ok(), objects == kMostObjects);
+    if (!read.ok()) {
+      EXPECT_NE(read.status().fault().message.find("an impossible number of objects"), std::string::npos)
+          << read.status().fault().message;
+    }
+  }
+}
+
 TEST(ObjectHead, HasRoomForSoManyNamesOnly) {
   std::vector<std::string> directories(2, std::string(2003, 'd'));
   EXPECT_TRUE(check_object_directories(directories).ok());

@@ -53,6 +53,18 @@ TEST(Stripes, OfLustre) {
   }
 }
 
+// No Lustre makes such a file, and its attribute would not be fetched whole. If it were, all stripes would count.
+TEST(Stripes, OfLustreMayBeMoreThanItHas) {
+  constexpr size_t kStripes = 2001;
+  std::string text = kHead1;
+  text.replace(text.find("02 00 00 00", 28 * 3), 5, "d1 07");
+  for (size_t stripe = 0; stripe < kStripes; ++stripe) text += stripe % 2 == 0 ? kOn86 : kOn2;
+  const std::optional<StripeMap> map = lustre_stripes(bytes_of(text));
+  ASSERT_TRUE(map.has_value());
+  EXPECT_EQ(map->servers.size(), kStripes);
+  EXPECT_EQ(map->servers.back(), 86u);
+}
+
 // Whatever the attribute contains, nothing is read beyond it.
 TEST(Stripes, AttributesThatAreCutOrUnknownAreNone) {
   const std::vector<std::byte> whole = bytes_of(kHead3 + kPool + kOn86 + kOn2);

@@ -201,7 +201,7 @@ def verify(read: Callable[[int], Block], size: int, results: Iterable[float]) ->
         if differ.size:
             at = int(differ[0])
             raise ValueError(f"iteration {iteration}, byte {at}: found {found[at]}, expected {expected[at]}; "
-                             f"{differ.size} bytes differ")
+                             f"{differ.size} byte{'s differ' if differ.size > 1 else ' differs'}")
 
 
 def main(make_writer: Callable[[argparse.Namespace], Writer],

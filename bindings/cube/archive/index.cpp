@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cube/archive/error.hpp"
+#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -72,8 +73,8 @@ Index read_index(const Archive& archive, const Member& member, uint64_t call_pat
   if (format != kSparse) bytes.refuse("format " + std::to_string(format));
   const auto count = bytes.take<uint32_t>();
   if (count > call_paths || bytes.left() != uint64_t{4} * count) {
-    bytes.refuse(std::to_string(count) + " rows in " + std::to_string(bytes.left()) + " bytes, of " +
-                 std::to_string(call_paths) + " call paths");
+    bytes.refuse(process::counted(count, "row") + " in " + process::counted(bytes.left(), "byte") + ", of " +
+                 process::counted(call_paths, "call path"));
   }
   std::vector<bool> seen(call_paths);
   for (uint32_t at = 0; at < count; ++at) {

@@ -12,6 +12,7 @@
 
 #include "damaris/include/Damaris.h"
 #include "damaris/ranks/failure.hpp"
+#include "process_client/counted.hpp"
 
 namespace tailrace::damaris {
 namespace {
@@ -91,7 +92,7 @@ void Ranks::find_node(int dedicated_nodes) {
   const int nodes = mpi::detail::count_nodes(all_, node_);
   if (nodes <= dedicated_nodes) {
     throw Failure(DAMARIS_INIT_ERROR, "<dedicated nodes=\"" + std::to_string(dedicated_nodes) + "\">: found " +
-                                          std::to_string(nodes) + " nodes, expected more");
+                                          process::counted(static_cast<uint64_t>(nodes), "node") + ", expected more");
   }
   is_of_dedicated_node_ = node_number_ >= nodes - dedicated_nodes;
 }
@@ -102,8 +103,9 @@ void Ranks::split(int dedicated_cores) {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, all_), "MPI_Allreduce");
   if (least < 1) {
     throw Failure(DAMARIS_INIT_ERROR, "<dedicated cores=\"" + std::to_string(dedicated_cores) +
-                                          "\">: found a node with " + std::to_string(least + dedicated_cores) +
-                                          " ranks, expected more (the mpirun of another MPI starts each rank alone)");
+                                          "\">: found a node with " +
+                                          process::counted(static_cast<uint64_t>(least + dedicated_cores), "rank") +
+                                          ", expected more (the mpirun of another MPI starts each rank alone)");
   }
   clients_of_node_ = is_of_dedicated_node_ ? 0 : here - dedicated_cores;
   is_client_ = rank_in(node_) < clients_of_node_;

@@ -10,6 +10,7 @@
 #include "mpiio/pending/pending.hpp"
 #include "mpiio/process/process.hpp"
 #include "process_client/bytes/extents.hpp"
+#include "process_client/counted.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -63,7 +64,7 @@ Output::Refusal Output::write_here(std::span<const tailrace_extent> extents, con
   for (const tailrace_extent& extent : extents) {
     if (const int error = write_at(own_.get(), extent, from); error != 0) {
       return {TAILRACE_IO_ERROR,
-              path_ + ": write of " + std::to_string(extent.length) + " bytes at offset " +
+              path_ + ": write of " + process::counted(extent.length, "byte") + " at offset " +
                   std::to_string(extent.offset) + " failed: " + std::strerror(error),
               error};
     }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 
 void SegmentMap::add(uint64_t number, int fd, uint64_t bytes) {
@@ -27,8 +29,8 @@ Result<const std::byte*> SegmentMap::find(uint64_t number, uint64_t offset, uint
   }
   const std::span<const std::byte> segment = found->second;
   if (offset > segment.size() || length > segment.size() - offset) {
-    return Status(TAILRACE_INTERNAL, fmt::format("found a block at {} of {} bytes, expected it in {} bytes", offset,
-                                                 length, segment.size()));
+    return Status(TAILRACE_INTERNAL, fmt::format("found a block at {} of {}, expected it in {}", offset,
+                                                 counted(length, "byte"), counted(segment.size(), "byte")));
   }
   return segment.data() + offset;
 }

@@ -87,10 +87,11 @@ Status expect_at(const std::string& path, const struct stat& file) {
 }
 
 // Closes a duplicate of the descriptor: NFS and similar file systems then send their pending data and report errors.
+// A sync does so, too, and takes longer. It needs no descriptor.
 Status send_held(int fd, const std::string& path) {
   const int again = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (again >= 0 && (::close(again) == 0 || errno == EINTR)) return {};
-  return Status::of_errno("write", path, errno);
+  if (again < 0) return ::fdatasync(fd) == 0 ? Status() : Status::of_errno("sync", path, errno);
+  return ::close(again) == 0 || errno == EINTR ? Status() : Status::of_errno("write", path, errno);
 }
 
 bool is_unsupported(int error) {

@@ -46,7 +46,8 @@ constexpr SizeUnit size_units[] = {
     {"TB", 1'000'000'000'000},
 };
 
-// Fractions of a unit are accepted ("1.5 GiB"), fractions of a byte are not.
+// Fractions of a unit are accepted ("1.5 GiB"), fractions of a byte are not. A size of 2^63 bytes or more becomes
+// 2^63.
 std::optional<uint64_t> size_of_text(std::string_view text) {
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   std::string_view unit = text.substr(digits);
@@ -54,15 +55,15 @@ std::optional<uint64_t> size_of_text(std::string_view text) {
   const auto known = std::find_if(std::begin(size_units), std::end(size_units),
                                   [&](const SizeUnit& candidate) { return candidate.name == unit; });
   if (known == std::end(size_units)) return std::nullopt;
-  const auto limit = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  constexpr uint64_t limit = uint64_t{1} << 63;
   if (const auto whole = whole_number<uint64_t>(text.substr(0, digits))) {
-    if (*whole > limit / known->bytes) return std::nullopt;
-    return *whole * known->bytes;
+    return *whole > limit / known->bytes ? limit : *whole * known->bytes;
   }
   const auto broken = whole_number<double>(text.substr(0, digits));
   if (!broken) return std::nullopt;
   const double bytes = *broken * static_cast<double>(known->bytes);
-  if (bytes >= 0x1p63 || bytes != std::floor(bytes)) return std::nullopt;
+  if (bytes >= 0x1p63) return limit;
+  if (bytes != std::floor(bytes)) return std::nullopt;
   return static_cast<uint64_t>(bytes);
 }
 
@@ -188,7 +189,9 @@ uint64_t YamlValue::rate(uint64_t least, std::string_view words) const {
   const std::optional<uint64_t> bytes = by_second ? size_of_text(text) : std::nullopt;
   if (bytes && *bytes >= least && *bytes <= kMostSize) return *bytes;
   const bool is_size = !by_second && is_scalar() && size_of_text(node_->text);
-  wrong(fmt::format("{}, or a rate such as '800 MiB/s', at least {}/s", words, size_text(least)),
+  const bool tells_most = bytes && *bytes > kMostSize;
+  wrong(fmt::format("{}, or a rate such as '800 MiB/s', at least {}/s{}", words, size_text(least),
+                    tells_most ? fmt::format(", at most {}/s", size_text(kMostSize)) : ""),
         is_size ? fmt::format("did you mean '{}/s'?", node_->text) : "");
   return least;
 }
@@ -199,6 +202,15 @@ Nanoseconds YamlValue::duration(Nanoseconds least, Nanoseconds most, std::string
   const bool is_number = is_scalar() && whole_number<double>(node_->text).has_value();
   wrong(fmt::format("a time from {} to {}, such as {}", duration_text(least), duration_text(most), examples),
         is_number ? "write the unit, too" : "");
+  return least;
+}
+
+double YamlValue::seconds(double least, double most, std::string_view expected) const {
+  std::optional<double> seconds = maybe_number();
+  const std::optional<Nanoseconds> time = is_scalar() ? time_of_text(node_->text) : std::nullopt;
+  if (time) seconds = std::chrono::duration<double>(*time).count();
+  if (seconds && *seconds >= least && *seconds <= most) return *seconds;
+  wrong(expected, is_scalar() && node_->in_quotes && !time ? "leave out the quotes" : "");
   return least;
 }
 
@@ -298,8 +310,10 @@ std::string YamlValue::found() const {
 }
 
 std::string size_text(uint64_t bytes) {
+  constexpr uint64_t tib = uint64_t{1} << 40;
   constexpr uint64_t mib = uint64_t{1} << 20;
   constexpr uint64_t kib = uint64_t{1} << 10;
+  if (bytes >= tib && bytes % tib == 0) return fmt::format("{} TiB", bytes / tib);
   if (bytes >= mib) return fmt::format("{} MiB", bytes / mib + (bytes % mib != 0 ? 1 : 0));
   return fmt::format("{} KiB", bytes / kib + (bytes % kib != 0 ? 1 : 0));
 }

@@ -59,6 +59,8 @@ class YamlValue {
   uint64_t rate(uint64_t least, std::string_view words) const;
   // Reads a time with its unit: "8 ms", "0.5s". A report also shows `examples`.
   Nanoseconds duration(Nanoseconds least, Nanoseconds most, std::string_view examples) const;
+  // Reads a time in seconds from `least` to `most`, without a unit or with one: 600, "2 s", "10 min".
+  double seconds(double least, double most, std::string_view expected) const;
   // Returns the index of the scalar in `words`; 0 after a report.
   size_t choice(const std::vector<std::string_view>& words) const;
 
@@ -106,8 +108,8 @@ class YamlValue {
   YamlReport* report_;
 };
 
-// Returns a size as text: 1610612736 → "1536 MiB", the least whole number of KiB or MiB that holds `bytes`, as `size`
-// reads it.
+// Returns a size as text: 1610612736 → "1536 MiB", the least whole number of KiB or MiB that holds `bytes`, or TiB
+// without a remainder, as `size` reads it.
 std::string size_text(uint64_t bytes);
 // Returns a time as text, in the largest unit of which it is a whole number: 90'000'000'000 ns → "90 s".
 std::string duration_text(Nanoseconds time);

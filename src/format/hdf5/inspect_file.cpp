@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/names/counted.hpp"
 #include "format/hdf5/reading_driver.hpp"
 #include "format/metadata/commit_record.hpp"
 #include "format/openpmd/handle.hpp"
@@ -115,9 +116,9 @@ Result<std::optional<FileContents>> read_contents(FileSystem& files, const std::
                         : std::nullopt;
   std::optional<IterationIndex> index = data ? IterationIndex::from(*data) : std::nullopt;
   if (index) return std::optional(FileContents{record.end, std::move(*index)});
-  return Status(TAILRACE_IO_ERROR, fmt::format("read '{}': found a file of {} bytes without a group /data that links "
+  return Status(TAILRACE_IO_ERROR, fmt::format("read '{}': found a file of {} without a group /data that links "
                                                "iterations, expected one that tailrace has published",
-                                               path, outside.value().size));
+                                               path, counted(outside.value().size, "byte")));
 }
 
 namespace {
@@ -138,9 +139,9 @@ Result<std::unique_ptr<PublishedFile>> open_published(FileSystem& files, const s
   if (!outside.ok()) return outside.status();
   const uint64_t size = outside.value().size;
   if (!outside.value().whole) {
-    return Status(TAILRACE_IO_ERROR, fmt::format("read '{}': found a file of {} bytes that is not "
+    return Status(TAILRACE_IO_ERROR, fmt::format("read '{}': found a file of {} that is not "
                                                  "whole, expected one that tailrace has published",
-                                                 path, size));
+                                                 path, counted(size, "byte")));
   }
   const ReadableFile readable{&files, open.value().handle(), size};
   return std::unique_ptr<PublishedFile>(new PublishedFile{std::move(open).value(), readable});
@@ -178,8 +179,9 @@ Result<OpenDataset> open_dataset(const std::string& path, const PublishedFile& p
 
 Status check_inside(const OpenDataset& open, const std::string& path, const Extent& extent) {
   if (extent.length <= open.file_size && extent.offset <= open.file_size - extent.length) return {};
-  return Status(TAILRACE_IO_ERROR, fmt::format("read: {} in '{}' has {} bytes from {} on, but the file ends at {}",
-                                               open.name, path, extent.length, extent.offset, open.file_size));
+  return Status(TAILRACE_IO_ERROR,
+                fmt::format("read: {} in '{}' has {} from {} on, but the file ends at {}", open.name, path,
+                            counted(extent.length, "byte"), extent.offset, open.file_size));
 }
 
 std::vector<uint64_t> shape_of(const Handle& space) {

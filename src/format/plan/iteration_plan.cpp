@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -65,11 +67,10 @@ Result<Extent> IterationPlan::space_for(const Block& block, const StoredAs& as) 
   const auto place = places_->of.find(as.name);
   TAILRACE_REQUIRE(place != places_->of.end());
   if (place->second.length == bytes) return place->second;
-  return Status(
-      TAILRACE_WRONG_SHAPE,
-      fmt::format("'{}': found the global shape [{}] of {} bytes, expected one of {}, as when the iteration "
-                  "began: several nodes write the file",
-                  as.name, fmt::join(as.shape(), ", "), bytes, place->second.length));
+  return Status(TAILRACE_WRONG_SHAPE,
+                fmt::format("'{}': found the global shape [{}] of {}, expected one of {}, as when the iteration "
+                            "began: several nodes write the file",
+                            as.name, fmt::join(as.shape(), ", "), counted(bytes, "byte"), place->second.length));
 }
 
 Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, const StoredAs& as) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/names/counted.hpp"
 #include "model/wire/packed_bytes.hpp"
 
 namespace tailrace::impl {
@@ -104,8 +105,8 @@ Status AttributeParts::check(const Descriptor& descriptor) const {
                                            descriptor.variable == variable_ && descriptor.iteration == iteration_);
   const bool fits = part.count <= kMostParts && part.index < part.count && part.length <= kPartBytes;
   if (follows && fits) return {};
-  return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("part {} of {} of an attribute, of {} bytes, after {}",
-                                                       part.index, part.count, part.length, next_));
+  return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("part {} of {} of an attribute, of {}, after {}", part.index,
+                                                       part.count, counted(part.length, "byte"), next_));
 }
 
 bool AttributeParts::add(const Descriptor& descriptor) {

@@ -14,7 +14,9 @@ namespace tailrace::impl {
 
 inline constexpr uint64_t kCoreMagic = 0x65636172'6c696174;  // "tailrace", little-endian
 inline constexpr uint32_t kCoreVersion = 14;
-inline constexpr uint64_t kMostConfiguration = uint64_t{32} << 20;  // bytes of a client's configuration
+// Bytes of a client's configuration. The file may have 16 MiB (yaml_document), and each byte of it takes two at most
+// in the message, so that honest clients stay below.
+inline constexpr uint64_t kMostConfiguration = uint64_t{32} << 20;
 
 // client → server, the first message; with one descriptor: a file that contains the configuration.
 struct Hello {

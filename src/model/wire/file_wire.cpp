@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -175,9 +177,8 @@ Result<std::string> plain_file_path(std::span<const std::string> roots, std::str
 
 Status check_file_extent(Extent extent) {
   if (extent.offset <= kMostFileEnd && extent.length <= kMostFileEnd - extent.offset) return {};
-  return refuse(
-      fmt::format("found {} bytes at offset {}, expected none beyond offset 2^62 (is one of them negative?)",
-                  extent.length, extent.offset));
+  return refuse(fmt::format("found {} at offset {}, expected none beyond offset 2^62 (is one of them negative?)",
+                            counted(extent.length, "byte"), extent.offset));
 }
 
 std::optional<std::pair<size_t, size_t>> find_overlap(std::span<const Extent> extents) {

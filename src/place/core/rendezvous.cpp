@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/names/counted.hpp"
 #include "base/os/file_mutex.hpp"
 #include "model/wire/failure_wire.hpp"
 
@@ -60,9 +61,8 @@ Result<std::optional<Status>> hear(UnixSocket& socket, const Deadline& deadline)
   if (message.value().bytes == sizeof kReady && std::memcmp(bytes.data(), kReady.data(), sizeof kReady) == 0)
     return std::optional<Status>();
   if (message.value().bytes != sizeof(FailureRecord)) {
-    return Status(TAILRACE_IO_ERROR,
-                  fmt::format("announced {} bytes that are no valid message (is it of another version?)",
-                              message.value().bytes));
+    return Status(TAILRACE_IO_ERROR, fmt::format("announced {} and no valid message (is it of another version?)",
+                                                 counted(message.value().bytes, "byte")));
   }
   FailureRecord record;
   std::memcpy(&record, bytes.data(), sizeof record);

@@ -16,6 +16,7 @@
 #include "base/memory/allocate_file.hpp"
 #include "base/memory/available_memory.hpp"
 #include "base/memory/touch.hpp"
+#include "base/names/counted.hpp"
 #include "place/core/shared_room.hpp"
 
 namespace tailrace::impl {
@@ -125,8 +126,8 @@ Result<std::unique_ptr<Segment>> Segment::map(FileDescriptor file, const Channel
   struct stat about {};
   if (fstat(file.get(), &about) != 0) return Status::of_errno("look at", "the client's segment", errno);
   if (static_cast<uint64_t>(about.st_size) != bytes) {
-    return Status(TAILRACE_INTERNAL,
-                  fmt::format("shared memory: found a segment of {} bytes, expected {}", about.st_size, bytes));
+    return Status(TAILRACE_INTERNAL, fmt::format("shared memory: found a segment of {}, expected {}",
+                                                 counted(static_cast<uint64_t>(about.st_size), "byte"), bytes));
   }
   const Result<std::byte*> mapping = map_shared(file.get(), bytes);
   if (!mapping.ok()) return mapping.status();

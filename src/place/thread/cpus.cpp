@@ -97,11 +97,17 @@ CpuSet choose_automatically(int client) {
 }
 
 CpuSet choose_listed(const std::vector<int>& list) {
+  const std::vector<int> allowed = cpus_of_process();
   CpuSet chosen;
   for (const int cpu : list) {
-    if (cpu >= 0 && cpu < CPU_SETSIZE) chosen.cpus.push_back(cpu);
+    if (std::find(allowed.begin(), allowed.end(), cpu) != allowed.end()) chosen.cpus.push_back(cpu);
   }
-  chosen.reason = fmt::format("cpus {}, as configured", fmt::join(list, ", "));
+  chosen.reason = chosen.cpus.empty()
+                      ? fmt::format(
+                            "not pinned: place.cpus: found {}, expected one or more of the cpus that this "
+                            "process may use: {}",
+                            fmt::join(list, ", "), fmt::join(allowed, ", "))
+                      : fmt::format("cpus {}, as configured", fmt::join(list, ", "));
   return chosen;
 }
 

@@ -16,7 +16,8 @@ struct CpuSet {
 };
 
 // `automatic` selects the SMT sibling of the calling thread's core, else an allowed cpu on which no thread of this
-// process runs (spread over clients by `client`), else none. `list` selects the given cpus that exist.
+// process runs (spread over clients by `client`), else none. `list` selects the given cpus that this
+// process may use.
 CpuSet choose_cpus(CpuChoice choice, const std::vector<int>& list, int client);
 
 // Binds the calling thread. Returns false if the system refuses.

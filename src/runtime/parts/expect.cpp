@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -56,7 +58,7 @@ Status expect(const Variable& variable, const Layout& layout, int type, std::spa
   if (shape.size() > TAILRACE_MAX_RANK) {
     // A rank like this is the caller's mistake, so `shape` may not have that many entries.
     return wrong(TAILRACE_WRONG_SHAPE, variable,
-                 fmt::format("found {} dimensions, expected [{}] (layout '{}')", shape.size(),
+                 fmt::format("found {}, expected [{}] (layout '{}')", counted(shape.size(), "dimension"),
                              fmt::join(shape_of(layout), ", "), layout.name));
   }
   if (!std::ranges::equal(shape, shape_of(layout))) {

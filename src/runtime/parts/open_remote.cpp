@@ -56,7 +56,10 @@ Result<std::vector<PreSharedKey>> read_keys(const std::vector<std::string>& file
   for (const std::string& file : files) {
     const Result<ForwardKey> key = read_key(file);
     if (!key.ok()) return key.status();
-    keys.push_back(pre_shared(key.value()));
+    PreSharedKey shared = pre_shared(key.value());
+    const auto is_same = [&](const PreSharedKey& other) { return other.identity == shared.identity; };
+    if (std::any_of(keys.begin(), keys.end(), is_same)) continue;
+    keys.push_back(std::move(shared));
   }
   return keys;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 
 Filtering::Filtering(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
@@ -39,6 +41,7 @@ Status Filtering::begin(WorkId id, const Block& block, const Descriptor& descrip
   crew_.provide({&work.plan, 1});
   if (!work.is_read()) {
     if (Status status = files_.hold(descriptor.iteration); !status.ok()) return status;
+    files_.expect_block(descriptor.iteration);
     work.held = true;
     if (descriptor.verb == Verb::write) held_bytes_ += memory.size();
   }
@@ -125,14 +128,14 @@ bool Filtering::take_up(WorkId id, Work& work) {
 Status Filtering::locate(Work& work) {
   Result<LocatedChunks> located = files_.format().locate_chunks(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
-  if (Status gone = files_.why_unpublished(work.descriptor.iteration); !gone.ok()) return gone;
+  if (Status gone = files_.why_no_file(work.descriptor.iteration); !gone.ok()) return gone;
   if (!located.ok()) return located.status();
   work.chunks = std::move(located.value().chunks);
   for (const PlacedChunk& chunk : work.chunks) {
     if (chunk.extent.length == 0 || chunk.extent.length > work.plan.stored_chunk_bytes()) {
       return Status(TAILRACE_NOT_FOUND,
-                    fmt::format("read '{}': a chunk of the block has {} bytes, expected 1 to {}",
-                                located.value().path, chunk.extent.length, work.plan.stored_chunk_bytes()));
+                    fmt::format("read '{}': a chunk of the block has {}, expected 1 to {}", located.value().path,
+                                counted(chunk.extent.length, "byte"), work.plan.stored_chunk_bytes()));
     }
   }
   if (const auto unfinished = files_.unfinished_file(work.descriptor.iteration, located.value().file)) {

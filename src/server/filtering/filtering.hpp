@@ -57,7 +57,8 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   // Implements FilterJob::Owner.
   bool needs_buffer() const override;
   void granted(std::optional<FilterBuffer> buffer) override;
-  bool ready() const override { return engine_.room() > 0; }
+  // Leaves room for requests by which a publication that fails cleans up.
+  bool ready() const override { return engine_.room() >= FileGroup::kRequestsAtOnce; }
   void done(const FilterJob& job) override;
   // Implements CompletionSink.
   void ended(const Request& request, const Status& status) override;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/memory/range_allocator.hpp"
+#include "base/names/counted.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -42,7 +43,7 @@ bool has_list(Verb verb) { return verb == Verb::file_read || writes_file(verb); 
 // Returns "3 extents from offset 0 to 4096", for messages.
 std::string text_of(const std::vector<Piece>& pieces) {
   if (pieces.size() == 1) {
-    return fmt::format("{} bytes at offset {}", pieces[0].extent.length, pieces[0].extent.offset);
+    return fmt::format("{} at offset {}", counted(pieces[0].extent.length, "byte"), pieces[0].extent.offset);
   }
   uint64_t begin = kMostFileEnd;
   uint64_t end = 0;

@@ -127,7 +127,7 @@ void ClientBlocks::read_block(const Descriptor& descriptor, const Block& block) 
 Result<FileId> ClientBlocks::file_to_read(Work& work, std::vector<Extent>& extents) {
   const Result<Located> located = parts_.files.format().locate(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
-  if (Status gone = parts_.files.why_unpublished(work.block.iteration); !gone.ok()) return gone;
+  if (Status gone = parts_.files.why_no_file(work.block.iteration); !gone.ok()) return gone;
   if (!located.ok()) return located.status();
   extents = located.value().extents;
   const auto unfinished = parts_.files.unfinished_file(work.block.iteration, located.value().file);

@@ -36,7 +36,7 @@ constexpr uint32_t kVersion1 = 0x0bd10bd0;
 constexpr uint32_t kVersion3 = 0x0bd30bd0;
 constexpr size_t kPoolName = 16;  // bytes
 constexpr uint32_t kRaid0 = 1;
-constexpr size_t kMostStripes = 2000;
+constexpr size_t kMostStripes = 2000;  // of Lustre: no file has more (LOV_MAX_STRIPE_COUNT of its interface)
 constexpr size_t kMostValue = sizeof(LustreHead) + kPoolName + kMostStripes * sizeof(LustreStripe);
 
 // BeeGFS's ioctls. Source: its client's public header, beegfs_ioctl.h.

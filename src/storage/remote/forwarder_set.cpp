@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/names/counted.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -348,7 +349,7 @@ void ForwarderSet::take_answer(size_t forwarder, const ForwardHead& head, LinkEv
   const bool asked = waiting_ && waiting_->forwarder == forwarder && waiting_->number == head.number;
   if (!answer || !asked || waiting_->answer) return misbehaves(forwarder, "it answered a call that was not made");
   if (event.bulk > 0 && (!waiting_->wants_bulk || event.bulk > kMostListed)) {
-    return misbehaves(forwarder, fmt::format("it answered with {} bytes of data", event.bulk));
+    return misbehaves(forwarder, fmt::format("it answered with {} of data", counted(event.bulk, "byte")));
   }
   if (event.bulk > 0) {
     waiting_->bulk.resize(event.bulk);

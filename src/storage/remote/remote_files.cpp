@@ -42,7 +42,7 @@ ForwardCallMessage call_on(ForwardCall call, std::string text, std::string secon
 // If no forwarder can be reached, all are tried again for this time: connections may break in numbers.
 constexpr Nanoseconds kPatience = std::chrono::seconds(10);
 constexpr Nanoseconds kOwnSession = std::chrono::seconds(2);  // for an earlier session to let go of its locks
-constexpr size_t kTries = 16;  // most forwarders that are lost in the middle of one call
+constexpr size_t kTries = 16;  // forwarders that are lost in the middle of one call, before time counts
 constexpr Nanoseconds kBetween = std::chrono::milliseconds(200);
 constexpr Nanoseconds kAtOnce = std::chrono::seconds(1);
 constexpr int kRounds = 5;  // of attempts to reach the first forwarder
@@ -61,6 +61,26 @@ bool changes_names(ForwardCall call) {
 bool is_held_by(const std::string& holder, const Status& refusal) {
   return refusal.code() == TAILRACE_CLIENT_IN_USE && refusal.fault().message.ends_with(" is locked by " + holder);
 }
+
+// A call is given up when it has lost kTries forwarders and kPatience has passed: forwarders that a supervisor starts
+// again and again may be lost at once, and one of them may last a little later.
+class Perseverance {
+ public:
+  explicit Perseverance(ForwarderSet& forwarders) : forwarders_(forwarders), until_(forwarders.now() + kPatience) {}
+
+  // Returns true if the call is to be tried, or tried again; after the first tries, waits before that.
+  bool goes_on() {
+    if (tries_++ < kTries) return true;
+    if (forwarders_.now() >= until_) return false;
+    forwarders_.pause(kBetween);
+    return true;
+  }
+
+ private:
+  ForwarderSet& forwarders_;
+  const Nanoseconds until_;
+  size_t tries_ = 0;
+};
 
 Status too_long(const char* operation, const std::string& path) {
   return Status::of_errno(operation, path, ENAMETOOLONG);
@@ -142,7 +162,7 @@ Result<RemoteFiles::Asked> RemoteFiles::ask(const std::string& path, ForwardCall
     return too_long(operation, path);
   }
   Asked asked;
-  for (size_t tries = 0; tries < kTries; ++tries) {
+  for (Perseverance call(forwarders_); call.goes_on();) {
     const std::optional<size_t> forwarder = reach_patiently(home_of(path));
     if (!forwarder) break;
     auto answer = forwarders_.call(*forwarder, message, bulk ? &asked.bulk : nullptr);
@@ -165,7 +185,7 @@ Result<RemoteFiles::Asked> RemoteFiles::ask(const std::string& path, ForwardCall
 
 // Makes a call on an open file, of the forwarder that has it open.
 Result<ForwardAnswer> RemoteFiles::ask_of(File& file, ForwardCallMessage message, const char* operation) {
-  for (size_t tries = 0; tries < kTries; ++tries) {
+  for (Perseverance call(forwarders_); call.goes_on();) {
     if (!is_linked(file)) move_from_lost();
     if (file.here) break;
     if (!file.failure.ok()) return file.failure;
@@ -292,7 +312,7 @@ bool RemoteFiles::go_on(File& file) {
 // Opens a file at another forwarder, or at this node.
 Status RemoteFiles::open_elsewhere(File& file) {
   const size_t from = file.forwarder;
-  for (size_t tries = 0; tries <= kTries && on_loss_ == OnLoss::next; ++tries) {
+  for (Perseverance opening(forwarders_); on_loss_ == OnLoss::next && opening.goes_on();) {
     const std::optional<size_t> to = reach_patiently((from + 1) % forwarders_.size());
     if (!to) break;
     const Status status = open_renamed(*to, file);
@@ -522,14 +542,15 @@ Status RemoteFiles::rename(FileHandle handle, const std::string& to, bool replac
   const std::vector<FileHandle> all = all_of(handle);
   for (const FileHandle part : all) files_.at(part).renaming = path;
   Status status;
-  for (size_t tries = 0; tries < kTries; ++tries) {
+  bool again = false;
+  for (Perseverance call(forwarders_); call.goes_on(); again = true) {
     if (!file.here && !is_linked(file)) move_from_lost();
     status = file.failure;
     if (!status.ok() || file.path == path) break;
     const bool answers = file.here || is_linked(file) || still_answers(file);
     if (!answers) continue;  // its new link was lost while others moved
     status = rename_once(file, path, replace);
-    if (status.ok() || (tries > 0 && has_name(file, path))) file.path = path;
+    if (status.ok() || (again && has_name(file, path))) file.path = path;
     if (status.code() != TAILRACE_SERVER_LOST) break;
   }
   for (const FileHandle part : all) {

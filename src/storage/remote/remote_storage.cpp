@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/names/counted.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -406,10 +408,10 @@ void RemoteStorage::settle(uint64_t number, Message& message) {
 
 // A write that was confirmed as received has failed: whatever depends on the whole file must not succeed.
 void RemoteStorage::note_loss(const LossRecord& loss, uint64_t link) {
-  files_.fail_file(
-      link, loss.file,
-      Status::of_errno(fmt::format("write {} bytes at {}, confirmed as received,", loss.length, loss.offset), "",
-                       loss.system_errno));
+  files_.fail_file(link, loss.file,
+                   Status::of_errno(fmt::format("write {} at {}, confirmed as received,",
+                                                counted(loss.length, "byte"), loss.offset),
+                                    "", loss.system_errno));
 }
 
 // Takes back what was not answered on a link that is gone, to be sent again.

@@ -148,7 +148,7 @@ Result<ForwardKey> parse_line(std::string_view line, const std::string& file, si
   ForwardKey key;
   size_t length = 0;
   if (digits.size() != kDigits) {
-    return refuse_line(file, number, fmt::format("found {} characters as the key, {}", digits.size(), kExpected));
+    return refuse_line(file, number, fmt::format("found a key of length {}, {}", digits.size(), kExpected));
   }
   if (sodium_hex2bin(key.secret.bytes.data(), key.secret.bytes.size(), digits.data(), digits.size(), nullptr, &length,
                      nullptr) != 0 ||

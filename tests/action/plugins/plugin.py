@@ -66,6 +66,10 @@ def returns_a_number(event, iteration, blocks):
     return 5
 
 
+def returns_too_much(event, iteration, blocks):
+    return {"all": [0.5] * ((16 << 20) // 8)}
+
+
 def returns_an_object(event, iteration, blocks):
     return {"key": object()}
 
