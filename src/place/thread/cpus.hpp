@@ -19,7 +19,4 @@ struct CpuSet {
 // process runs (spread over clients by `client`), else none. `list` selects the given cpus that exist.
 CpuSet choose_cpus(CpuChoice choice, const std::vector<int>& list, int client);
 
-// Binds the calling thread. Returns false if the system refuses.
-bool bind_thread(const CpuSet& cpus);
-
 }  // namespace tailrace::impl
