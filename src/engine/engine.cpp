@@ -148,9 +148,10 @@ bool Engine::step() {
   }
   const bool something_ended = !ended_.empty();
   ended_.clear();
+  const bool an_operation_ended = reap_operations();
   const bool something_served = serve();
   const bool something_taken = executor_.has_room() && take_ready();
-  return something_ended || something_served || something_taken;
+  return something_ended || an_operation_ended || something_served || something_taken;
 }
 
 // Ends the reads that got all their bytes from pending writes. Returns true if there were any.
@@ -282,9 +283,9 @@ void Engine::start(const Request& request) {
     fault.message = fmt::format("'{}' is not published because a part of it failed: {}", of.path, fault.message);
     fault.operation = name_of(request.operation);
     Status status{std::move(fault)};
-    if (request.operation == Operation::publish) storage_.files().close(of.handle);
-    finish(&request, status);
-    return;
+    if (request.operation != Operation::publish) return finish(&request, status);
+    under_way_[request.slot].outcome = std::move(status);
+    return begin({.kind = FileOperation::Kind::close, .file = of.handle}, request);
   }
   switch (request.operation) {
     case Operation::read:
@@ -298,20 +299,37 @@ void Engine::start(const Request& request) {
     }
     case Operation::truncate:
       if (may_begin_ && !may_begin_(request.client)) return finish(&request, withdrawn());
-      return finish(&request, storage_.files().truncate(of.handle, request.size));
+      return begin({.kind = FileOperation::Kind::truncate, .file = of.handle, .size = request.size}, request);
     case Operation::sync: executor_.start_sync(&request, target(request.file, 0)); return;
     case Operation::publish:
-    case Operation::close:
-    case Operation::remove: finish(&request, close_by(request, of)); return;
+      return begin({.kind = FileOperation::Kind::publish,
+                    .file = of.handle,
+                    .path = of.final_path,
+                    .replace = request.replace},
+                   request);
+    case Operation::close: return begin({.kind = FileOperation::Kind::close, .file = of.handle}, request);
+    case Operation::remove:
+      return begin({.kind = FileOperation::Kind::remove, .file = of.handle, .path = of.path}, request);
   }
 }
 
-Status Engine::close_by(const Request& request, File& of) {
-  Status status;
-  if (request.operation == Operation::publish)
-    status = storage_.files().rename(of.handle, of.final_path, request.replace);
-  storage_.files().close(of.handle);
-  return request.operation == Operation::remove ? storage_.files().remove(of.path) : status;
+void Engine::begin(FileOperation operation, const Request& request) {
+  operation.tag = request.slot;
+  under_way_[request.slot].operation = &request;
+  note_begun(request.slot, clock_.now());
+  storage_.submit(std::move(operation));
+}
+
+// Takes the ends of operations on whole files. Returns true if there were any.
+bool Engine::reap_operations() {
+  bool any = false;
+  while (std::optional<FileOperationEnd> end = storage_.reap_operation()) {
+    Progress& progress = under_way_[end->tag];
+    const Status before = std::exchange(progress.outcome, Status{});
+    finish(std::exchange(progress.operation, nullptr), before.ok() ? end->status : before);
+    any = true;
+  }
+  return any;
 }
 
 // Retries a failed joined access piece by piece, so that the failure ends exactly the requests that it concerns, and

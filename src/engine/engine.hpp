@@ -150,9 +150,10 @@ class Engine {
 
   // The progress of a request.
   struct Progress {
-    uint32_t parts_left = 0;  // of accesses that carry it
-    bool small = false;       // it may be held back to gather
-    Status outcome;           // the first failure among its parts
+    uint32_t parts_left = 0;             // of accesses that carry it
+    bool small = false;                  // it may be held back to gather
+    Status outcome;                      // the first failure among its parts, or before its operation
+    const Request* operation = nullptr;  // the request, while the storage carries it out on the whole file
     Request::Course course;
   };
 
@@ -173,7 +174,8 @@ class Engine {
   void note_begun(uint32_t slot, Nanoseconds begun);
   void finish(const Request* request, const Status& status);
   void note_end(RequestQueue::Ended& end);
-  Status close_by(const Request& request, File& file);
+  void begin(FileOperation operation, const Request& request);
+  bool reap_operations();
   void count_busy();
 
   Storage& storage_;

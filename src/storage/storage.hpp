@@ -1,6 +1,7 @@
 // The storage port: the engine's interface to file systems. Each back end has a folder beside this file.
 //
-// Data transfers are submitted and reaped; they end in any order. All other calls are synchronous (file_system.hpp).
+// Transfers and operations on whole files are submitted and reaped; they end in any order. All other calls are
+// complete when they return (file_system.hpp).
 // A back end tries each transfer once: it returns short transfers, EINTR and EAGAIN as they are, and the engine
 // continues the transfer. All calls come from one thread, the engine's.
 #pragma once
@@ -9,12 +10,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
-#include "storage/file_system.hpp"
+#include "storage/file_operation.hpp"
 
 namespace tailrace::impl {
 
@@ -67,8 +70,25 @@ class Storage {
   // Begins all transfers that have not begun. Then takes at most done.size() completions and returns their number.
   // Never blocks. The back end rings the doorbell given at its creation when there are new completions.
   virtual size_t reap(std::span<Completion> done) = 0;
+  // Takes an operation on a whole file. Any number may be in progress. Here it is carried out at once, for back ends
+  // that are never slow, or are used through NameThreads.
+  virtual void submit(FileOperation operation) {
+    operations_ended_.push_back({operation.tag, carry_out(files(), operation)});
+  }
+  // Takes the end of an operation; none: no other has ended since. Never blocks. Rings the doorbell as for transfers,
+  // unless the operation has ended before submit() returns.
+  virtual std::optional<FileOperationEnd> reap_operation() {
+    if (operations_ended_.empty()) return std::nullopt;
+    FileOperationEnd end = std::move(operations_ended_.front());
+    operations_ended_.pop_front();
+    return end;
+  }
+
   // Returns when reap() must be called even if nothing happens; none: never.
   virtual std::optional<Nanoseconds> due() const { return std::nullopt; }
+
+ private:
+  std::deque<FileOperationEnd> operations_ended_;
 };
 
 }  // namespace tailrace::impl

@@ -302,7 +302,9 @@ void RawFileProgram::empty(const Open& of) {
   const Status status = process_.client().files().truncate(of.handle, 0);
   caller_.returned("file_truncate", of.path, status);
   if (!status.ok()) {
-    emptying.empties = false;
+    // A server may have emptied the file before it died, and the next one could not open it.
+    emptying.empties = status.fault().operation != "truncate";
+    emptying.ended = models_.tick();
     caller_.count_told();
     return check_cause(status.fault(), of.path);
   }

@@ -467,8 +467,47 @@ size_t SimStorage::reap(std::span<Completion> done) {
   return count;
 }
 
+void SimStorage::submit(FileOperation operation) {
+  constexpr uint64_t kSlow = 100;  // times as long as the slowest transfer
+  world_.choose();
+  if (cut_) {
+    operations_done_.push_back({operation.tag, {}});
+    return doorbell_.ring();
+  }
+  const uint64_t number = ++submitted_;
+  operations_[number].what = std::move(operation);
+  const bool slow = dice_.chance(5);
+  const uint64_t delay = dice_.between(options_.least_delay, options_.most_delay * (slow ? kSlow : 1));
+  world_.after(Nanoseconds(dice_.below(delay + 1)), [this, number] { take_effect(number); });
+  world_.after(Nanoseconds(delay), [this, number] { end_operation(number); });
+}
+
+void SimStorage::take_effect(uint64_t number) {
+  const auto found = operations_.find(number);
+  if (found != operations_.end() && !found->second.done) found->second.done = carry_out(*this, found->second.what);
+}
+
+void SimStorage::end_operation(uint64_t number) {
+  take_effect(number);
+  const auto node = operations_.extract(number);
+  if (!node) return;
+  operations_done_.push_back({node.mapped().what.tag, *node.mapped().done});
+  doorbell_.ring();
+}
+
+std::optional<FileOperationEnd> SimStorage::reap_operation() {
+  world_.choose();
+  if (operations_done_.empty()) return std::nullopt;
+  FileOperationEnd end = std::move(operations_done_.front());
+  operations_done_.pop_front();
+  return end;
+}
+
 void SimStorage::cut() {
-  if (std::exchange(cut_, true)) return;
+  if (cut_) return;
+  cut_ = true;
+  for (const auto& [number, operation] : operations_) operations_done_.push_back({operation.what.tag, {}});
+  operations_.clear();
   for (const std::string& path : locked_) disk_.locked().erase(path);
   for (Slot& slot : slots_) {
     if (!slot.used) continue;

@@ -9,6 +9,8 @@
 
 #include <deque>
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "base/sync/doorbell.hpp"
@@ -66,6 +68,9 @@ class SimStorage final : public Storage, public FileSystem {
   void use_memory(std::span<std::byte>) override {}
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
+  // Takes effect at some moment before its end, which may come late.
+  void submit(FileOperation operation) override;
+  std::optional<FileOperationEnd> reap_operation() override;
 
   // Sets the predicate for transfers into memory that is thrown away (Engine::throws_away): others may write the same
   // bytes of the file meanwhile.
@@ -102,8 +107,15 @@ class SimStorage final : public Storage, public FileSystem {
     SyncPoint sync;
   };
 
+  // An operation under way.
+  struct Operation {
+    FileOperation what;
+    std::optional<Status> done;  // none: it has not taken effect
+  };
   class Lock;
 
+  void take_effect(uint64_t number);
+  void end_operation(uint64_t number);
   void check_transfer(const Transfer& transfer, const Extent& extent);
   void check_order(const Transfer& transfer, const File& file, const std::vector<Extent>& wanted);
   std::vector<Extent> wanted_of(const Transfer& transfer) const;
@@ -131,6 +143,8 @@ class SimStorage final : public Storage, public FileSystem {
   FileTable<File> files_;
   std::vector<Slot> slots_;
   std::deque<Completion> done_;
+  std::map<uint64_t, Operation> operations_;  // by number
+  std::deque<FileOperationEnd> operations_done_;
   uint32_t under_way_ = 0;
   uint64_t submitted_ = 0;
   uint64_t descriptors_ = 0;  // open ones

@@ -1,5 +1,6 @@
 // choose_cpus: its choice can be bound to, and it says why.
 #include "place/thread/cpus.hpp"
+#include "base/sync/bind_thread.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -44,7 +45,7 @@ TEST(Cpus, AListIsTakenAsFarAsItExists) {
   bool bound = false;
   int on = -1;
   std::thread([&] {
-    bound = bind_thread(cpus);
+    bound = bind_thread(cpus.cpus);
     on = sched_getcpu();
   }).join();
   EXPECT_TRUE(bound);

@@ -1,5 +1,5 @@
 // The back ends by name, for tests that are the same for all. `striped` is over `posix`, with the least unit, so that
-// small files have many stripes.
+// small files have many stripes. `threads` is `posix` with threads for operations on whole files.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include "storage/memory/memory_storage.hpp"
 #include "storage/posix/posix_storage.hpp"
 #include "storage/striped/striped_storage.hpp"
+#include "storage/threads/operation_threads.hpp"
 #include "storage/uring/uring_storage.hpp"
 
 namespace tailrace::impl {
@@ -35,6 +36,11 @@ inline Result<std::unique_ptr<Storage>> make_back_end(const std::string& name, D
                                                       std::vector<std::string> directories = {}) {
   if (name == "striped") return make_striped(doorbell, std::move(directories));
   if (name == "memory") return std::unique_ptr<Storage>(std::make_unique<MemoryStorage>(doorbell));
+  if (name == "threads") {
+    auto posix = make_back_end("posix", doorbell);
+    if (!posix.ok()) return posix.status();
+    return std::unique_ptr<Storage>(new OperationThreads(std::move(posix).value(), doorbell, {}));
+  }
   if (name == "posix") {
     auto posix = PosixStorage::create(doorbell, {.devices = 2, .depth = 16, .direct = true, .cpus = {}});
     if (!posix.ok()) return posix.status();

@@ -44,13 +44,38 @@ class StorageContract : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<Storage> storage_;
 };
 
-INSTANTIATE_TEST_SUITE_P(BackEnds, StorageContract, ::testing::Values("memory", "posix", "striped", "uring"),
+INSTANTIATE_TEST_SUITE_P(BackEnds, StorageContract,
+                         ::testing::Values("memory", "posix", "striped", "threads", "uring"),
                          [](const auto& test) { return test.param; });
 
 void expect_errno(const Status& status, int expected) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), TAILRACE_IO_ERROR);
   EXPECT_EQ(status.fault().system_errno, expected) << status.fault().message;
+}
+
+TEST_P(StorageContract, OperationsOnWholeFilesAreSubmittedAndReaped) {
+  const FileHandle file = open("a.part", OpenMode::fresh);
+  std::vector<std::byte> bytes(3000, std::byte{7});
+  ASSERT_EQ(transfer(Kind::write, file, 0, bytes), 3000);
+  using Operation = FileOperation::Kind;
+  ASSERT_TRUE(run(*storage_, doorbell_, {.kind = Operation::truncate, .file = file, .size = 2000}).ok());
+  EXPECT_EQ(storage_->files().size(file).value(), 2000u);
+  ASSERT_TRUE(run(*storage_, doorbell_, {.kind = Operation::publish, .file = file, .path = directory_ / "a"}).ok());
+  EXPECT_EQ(storage_->files().stat(directory_ / "a").value().size, 2000u);
+  expect_errno(storage_->files().stat(directory_ / "a.part").status(), ENOENT);
+
+  const FileHandle other = open("b.part", OpenMode::fresh);
+  const Status refused = run(*storage_, doorbell_,
+                             {.kind = Operation::publish, .file = other, .path = directory_ / "a", .replace = false});
+  expect_errno(refused, EEXIST);
+  EXPECT_EQ(storage_->files().stat(directory_ / "a").value().size, 2000u) << "neither file was changed";
+  const FileHandle again = open("b.part", OpenMode::own);
+  ASSERT_TRUE(
+      run(*storage_, doorbell_, {.kind = Operation::remove, .file = again, .path = directory_ / "b.part"}).ok());
+  expect_errno(storage_->files().stat(directory_ / "b.part").status(), ENOENT);
+  const FileHandle read = open("a", OpenMode::read);
+  EXPECT_TRUE(run(*storage_, doorbell_, {.kind = Operation::close, .file = read}).ok());
 }
 
 // A random range of one region of the file, cut into random segments of random memory.

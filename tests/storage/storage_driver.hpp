@@ -103,4 +103,19 @@ inline int64_t run(Storage& storage, Doorbell& doorbell, Transfer::Kind kind, Fi
   return run(storage, doorbell, {kind, direct, file, offset, std::span(&segment, 1), 0});
 }
 
+// Carries out an operation on a whole file, and returns how it ended.
+inline Status run(Storage& storage, Doorbell& doorbell, FileOperation operation) {
+  operation.tag = 4712;
+  storage.submit(std::move(operation));
+  for (;;) {
+    doorbell.prepare();
+    if (const auto end = storage.reap_operation()) {
+      doorbell.cancel();
+      EXPECT_EQ(end->tag, 4712u);
+      return end->status;
+    }
+    doorbell.sleep();
+  }
+}
+
 }  // namespace tailrace::impl

@@ -25,6 +25,7 @@ MEANING = [
     "words without a meaning of their own; bytes made smaller", "threads and the system", "memory",
     "what is spoken of; the port to the network", "as bytes; keys and links", "networks",
     "the syntax of the configuration", "the configuration; the port to files", "files of the system", "back ends",
+    "storages over another one",
     "requests; filters", "the metadata of files", "where blocks lie", "what a client and its server share",
     "files as they are; where the server runs; actions",
     "the two halves of a session", "parts of the server", "the verbs of a client", "the server",

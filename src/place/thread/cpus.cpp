@@ -122,12 +122,4 @@ CpuSet choose_cpus(CpuChoice choice, const std::vector<int>& list, int client) {
   TAILRACE_ASSERT(false);
 }
 
-bool bind_thread(const CpuSet& cpus) {
-  if (cpus.cpus.empty()) return true;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus.cpus) CPU_SET(cpu, &set);
-  return sched_setaffinity(0, sizeof set, &set) == 0;
-}
-
 }  // namespace tailrace::impl

@@ -20,7 +20,4 @@ struct CpuSet {
 // process may use.
 CpuSet choose_cpus(CpuChoice choice, const std::vector<int>& list, int client);
 
-// Binds the calling thread. Returns false if the system refuses.
-bool bind_thread(const CpuSet& cpus);
-
 }  // namespace tailrace::impl

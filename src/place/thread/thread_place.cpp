@@ -10,6 +10,7 @@
 
 #include "base/memory/range_allocator.hpp"
 #include "base/os/signals_blocked.hpp"
+#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -57,7 +58,7 @@ void ThreadPlace::start_toucher(std::function<void()> taken) {
   Toucher::Options options;
   options.take = [this](size_t offset, size_t size) { return pool_->take_aside(offset, size); };
   options.prepare = [this] {
-    bind_thread(cpus_);
+    (void)bind_thread(cpus_.cpus);
     yield_to_computation();
   };
   options.taken = std::move(taken);
@@ -81,7 +82,7 @@ void ThreadPlace::start(std::function<void()> serve, std::function<void()> end, 
   const SignalsBlocked for_the_thread;
   thread_ = std::thread([this, serve = std::move(serve)] {
     pthread_setname_np(pthread_self(), "tailrace");
-    bind_thread(cpus_);
+    (void)bind_thread(cpus_.cpus);
     yield_to_computation();
     serve();
   });

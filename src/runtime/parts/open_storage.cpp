@@ -11,6 +11,7 @@
 #include "storage/posix/posix_storage.hpp"
 #include "storage/rooted/rooted_storage.hpp"
 #include "storage/striped/striped_storage.hpp"
+#include "storage/threads/operation_threads.hpp"
 #include "storage/uring/uring_storage.hpp"
 
 namespace tailrace::impl {
@@ -95,10 +96,13 @@ Result<std::unique_ptr<Storage>> open_local(const Config& config, const std::vec
                                             Log& log, const std::vector<std::string>& roots) {
   auto storage = open_unstriped(config, cpus, doorbell, log);
   if (storage.ok() && !roots.empty()) storage = confined_to(roots, std::move(storage).value());
-  if (!storage.ok() || !config.storage.stripes.on()) return storage;
-  auto striped = StripedStorage::create(doorbell, std::move(storage).value(), stripe_set(config.storage.stripes));
-  if (!striped.ok()) return striped.status();
-  return std::unique_ptr<Storage>(std::move(striped).value());
+  if (storage.ok() && config.storage.stripes.on()) {
+    auto striped = StripedStorage::create(doorbell, std::move(storage).value(), stripe_set(config.storage.stripes));
+    if (!striped.ok()) return striped.status();
+    storage = std::unique_ptr<Storage>(std::move(striped).value());
+  }
+  if (!storage.ok() || config.storage.backend == Backend::memory) return storage;
+  return std::unique_ptr<Storage>(new OperationThreads(std::move(storage).value(), doorbell, cpus));
 }
 
 std::unique_ptr<FileSystem> open_file_system(Backend backend) {

@@ -1,7 +1,6 @@
 #include "server/filtering/filter_crew.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
+#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -24,13 +24,7 @@ void settle_in(const std::vector<int>& cpus) {
   const sched_param priority{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
   setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);  // in Linux, this thread alone
-  if (cpus.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) {
-    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
-  }
-  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  (void)bind_thread(cpus);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
+#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -17,17 +17,6 @@ namespace {
 std::thread start_with_signals_blocked(auto&& body) {
   const SignalsBlocked blocked;
   return std::thread(body);
-}
-
-void pin_this_thread(const std::vector<int>& cpus) {
-  if (cpus.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) {
-    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
-  }
-  // Best effort: if the system refuses, the thread runs on any cpu it may.
-  (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
 int64_t carry_out(const Job& job) {
@@ -70,7 +59,7 @@ void WriteThread::put(const Job& job) {
 
 void WriteThread::run() {
   pthread_setname_np(pthread_self(), "tailrace-io");
-  pin_this_thread(cpus_);
+  (void)bind_thread(cpus_);
   while (true) {
     Job job;
     {

@@ -134,8 +134,7 @@ Result<ForwardAnswer> ForwarderSet::call(size_t forwarder, const ForwardCallMess
   const Nanoseconds until = clock_.now() + options_.answer;
   while ((!waiting_->answer || waiting_->moving) && forwarders_[forwarder].state != State::lost) {
     if (clock_.now() >= until) {
-      misbehaves(forwarder,
-                 fmt::format("a call was not answered within {} s", options_.answer.count() / 1'000'000'000));
+      says_nothing(forwarder);
       break;
     }
     pump(kNap);
@@ -151,6 +150,42 @@ Result<ForwardAnswer> ForwarderSet::call(size_t forwarder, const ForwardCallMess
   }
   if (bulk != nullptr) *bulk = std::move(waited.bulk);
   return std::move(*waited.answer);
+}
+
+uint64_t ForwarderSet::begin_call(size_t forwarder, const ForwardCallMessage& message) {
+  const uint64_t number = next_number_++;
+  Forwarder& of = forwarders_[forwarder];
+  TAILRACE_REQUIRE(of.state == State::ready || of.state == State::leaving);
+  of.calls.emplace(number, clock_.now() + options_.answer);
+  links_.send(of.peer, encode_call(number, message), {}, number);
+  return number;
+}
+
+void ForwarderSet::says_nothing(size_t forwarder) {
+  misbehaves(forwarder, fmt::format("a call was not answered within {} s", options_.answer.count() / 1'000'000'000));
+}
+
+// A link ends if a call on it is not answered in time.
+void ForwarderSet::end_late_calls() {
+  for (size_t i = 0; i < forwarders_.size(); ++i) {
+    const auto& calls = forwarders_[i].calls;
+    if (!calls.empty() && clock_.now() >= calls.begin()->second) says_nothing(i);
+  }
+}
+
+// Reports the calls of a link that is gone.
+void ForwarderSet::forget_calls(size_t forwarder) {
+  for (const auto& [number, until] : std::exchange(forwarders_[forwarder].calls, {})) {
+    events_.push_back({.kind = ForwarderEvent::Kind::answered, .forwarder = forwarder, .number = number});
+  }
+}
+
+std::optional<Nanoseconds> ForwarderSet::due() const {
+  std::optional<Nanoseconds> due = links_.due();
+  for (const Forwarder& of : forwarders_) {
+    if (!of.calls.empty()) due = std::min(due.value_or(Nanoseconds::max()), of.calls.begin()->second);
+  }
+  return due;
 }
 
 // ---- transfers -------------------------------------------------------------------------------------------------
@@ -185,6 +220,7 @@ void ForwarderSet::give_up(size_t forwarder) {
   former_[of.peer] = forwarder;
   of.unanswered.clear();
   of.state = State::lost;
+  forget_calls(forwarder);
 }
 
 void ForwarderSet::leave() {
@@ -202,7 +238,7 @@ void ForwarderSet::leave() {
 
 void ForwarderSet::leave_leaving(size_t forwarder) {
   Forwarder& of = forwarders_[forwarder];
-  if (of.state != State::leaving || of.said_goodbye || !of.unanswered.empty()) return;
+  if (of.state != State::leaving || of.said_goodbye || is_busy(forwarder)) return;
   of.said_goodbye = true;
   links_.send(of.peer, encode_plain(ForwardKind::leave), {}, next_number_++);
 }
@@ -212,6 +248,7 @@ void ForwarderSet::leave_leaving(size_t forwarder) {
 
 void ForwarderSet::poll(std::vector<ForwarderEvent>& events) {
   pump(Nanoseconds::zero());
+  end_late_calls();
   std::move(events_.begin(), events_.end(), std::back_inserter(events));
   events_.clear();
 }
@@ -278,8 +315,8 @@ void ForwarderSet::take(LinkEvent& event) {
 void ForwarderSet::lose(size_t forwarder, const LinkEvent& end) {
   Forwarder& of = forwarders_[forwarder];
   const bool was_there = of.state != State::connecting;
-  const bool is_idle =
-      of.state == State::ready && of.unanswered.empty() && !(waiting_ && waiting_->forwarder == forwarder);
+  const bool is_idle = of.state == State::ready && of.unanswered.empty() && of.calls.empty() &&
+                       !(waiting_ && waiting_->forwarder == forwarder);
   of.state = is_idle ? State::idle : State::lost;
   of.why = end.status;
   of.unanswered.clear();
@@ -291,6 +328,7 @@ void ForwarderSet::lose(size_t forwarder, const LinkEvent& end) {
   }
   if (end.refused) of.acts_until = {};  // its process has ended
   if (is_idle) of.peer = 0;
+  forget_calls(forwarder);
 }
 
 // Notes that a link is gone whose last message came at `heard`: this end has answered nothing later.
@@ -346,6 +384,13 @@ void ForwarderSet::take_ends(size_t forwarder, const ForwardHead& head, LinkEven
 
 void ForwarderSet::take_answer(size_t forwarder, const ForwardHead& head, LinkEvent& event) {
   std::optional<ForwardAnswer> answer = decode_forward_answer(event.body);
+  if (answer && event.bulk == 0 && forwarders_[forwarder].calls.erase(head.number) > 0) {
+    events_.push_back({.kind = ForwarderEvent::Kind::answered,
+                       .forwarder = forwarder,
+                       .number = head.number,
+                       .answer = std::move(answer)});
+    return;
+  }
   const bool asked = waiting_ && waiting_->forwarder == forwarder && waiting_->number == head.number;
   if (!answer || !asked || waiting_->answer) return misbehaves(forwarder, "it answered a call that was not made");
   if (event.bulk > 0 && (!waiting_->wants_bulk || event.bulk > kMostListed)) {

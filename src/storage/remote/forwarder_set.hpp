@@ -1,5 +1,6 @@
 // ForwarderSet: the links of a node to its forwarders. It connects, and does so again after a loss, sends messages
-// within each forwarder's window, and makes calls that wait for their answer.
+// within each forwarder's window, and makes calls: those that wait for their answer, and those whose answer is an
+// event.
 //
 // It knows neither files nor transfers, and decides nothing when a forwarder is lost: it reports the loss, with all
 // that was unanswered. It knows until when a forwarder that was lost may still carry out what it was sent: for its
@@ -30,6 +31,7 @@ struct ForwarderEvent {
     sent,      // the bulk data of message `number` are not needed any more
     ended,     // the answer to transfers `number`: `results`, and `bulk` bytes that wait for receive() or refuse()
     received,  // the bulk data of receive() with tag `number` are there, or not: `status`
+    answered,  // the call `number`: `answer`; none: its link is gone, and nobody knows whether it was carried out
     failed,    // a write that was confirmed as received on the link `number` has failed: `loss`
     leaving,   // the forwarder will end when everything is answered
     lost       // the link `number` is gone; what was sent on it and not answered never will be
@@ -42,6 +44,7 @@ struct ForwarderEvent {
   uint64_t arrival = 0;
   LossRecord loss = {};
   Status status = {};
+  std::optional<ForwardAnswer> answer = {};
 };
 
 class ForwarderSet {
@@ -62,8 +65,12 @@ class ForwarderSet {
   bool is_usable(size_t forwarder) const;
   // Returns true if it has said that it will end, and still answers.
   bool is_leaving(size_t forwarder) const { return forwarders_[forwarder].state == State::leaving; }
-  // Returns true if transfers that it was sent are not answered.
-  bool is_busy(size_t forwarder) const { return !forwarders_[forwarder].unanswered.empty(); }
+  // Returns true if transfers or calls that it was sent are not answered.
+  bool is_busy(size_t forwarder) const {
+    return !forwarders_[forwarder].unanswered.empty() || !forwarders_[forwarder].calls.empty();
+  }
+  // Returns true if it has a link, and has not said that it will end.
+  bool is_ready(size_t forwarder) const { return forwarders_[forwarder].state == State::ready; }
   bool is_lost(size_t forwarder) const { return forwarders_[forwarder].state == State::lost; }
   // Returns true if the forwarder, which has no link, begins nothing more of what it was sent, and what it began had
   // its time.
@@ -86,6 +93,8 @@ class ForwarderSet {
   // data of the answer go; null: none is expected.
   Result<ForwardAnswer> call(size_t forwarder, const ForwardCallMessage& message,
                              std::vector<std::byte>* bulk = nullptr);
+  // Makes a call without waiting: `answered` follows. Requires that the forwarder has a link.
+  uint64_t begin_call(size_t forwarder, const ForwardCallMessage& message);
   // Sends transfers. Requires has_room(). `bulk` is borrowed until `sent` with the returned number.
   uint64_t send(size_t forwarder, std::span<const TransferRecord> records, std::span<const iovec> bulk);
   // Returns true if the forwarder has a link, and takes another message now.
@@ -102,7 +111,7 @@ class ForwarderSet {
 
   // Appends what has happened.
   void poll(std::vector<ForwarderEvent>& events);
-  std::optional<Nanoseconds> due() const { return links_.due(); }
+  std::optional<Nanoseconds> due() const;
   // Sleeps until poll() may have something, `limit` at most.
   void wait(Nanoseconds limit) { links_.wait(limit); }
   // Lets time pass, while links are served.
@@ -121,6 +130,7 @@ class ForwarderSet {
     Nanoseconds lease{0};
     Nanoseconds acts_until{0};                     // for the links so far
     std::map<uint64_t, uint32_t> unanswered = {};  // by number: the records of a message of transfers
+    std::map<uint64_t, Nanoseconds> calls = {};    // by number: until when a call of begin_call() must be answered
     Status why = {};                               // why it was lost
   };
   // The call that waits for its answer.
@@ -144,6 +154,9 @@ class ForwarderSet {
   void take_answer(size_t forwarder, const ForwardHead& head, LinkEvent& event);
   void misbehaves(size_t forwarder, const std::string& how);
   void lose(size_t forwarder, const LinkEvent& end);
+  void forget_calls(size_t forwarder);
+  void end_late_calls();
+  void says_nothing(size_t forwarder);
   void note_loss(Forwarder& of, Nanoseconds heard) const;
   std::optional<size_t> forwarder_of(PeerId peer) const;
   Status gone(size_t forwarder) const;

@@ -9,13 +9,6 @@
 namespace tailrace::impl {
 namespace {
 
-// Forwarders may have other working directories than this process.
-std::string absolute(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path whole = std::filesystem::absolute(path, error);
-  return error ? path : whole.lexically_normal().string();
-}
-
 // Returns the mode that opens a file again which was opened with `mode`.
 OpenMode again(OpenMode mode) {
   switch (mode) {
@@ -89,6 +82,13 @@ Status too_long(const char* operation, const std::string& path) {
 }  // namespace
 
 // ---- whom to ask -----------------------------------------------------------------------------------------------
+
+// Forwarders may have other working directories than this process.
+std::string RemoteFiles::absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  return error ? path : whole.lexically_normal().string();
+}
 
 size_t RemoteFiles::home_of(const std::string& path) const { return hash_of(path) % forwarders_.size(); }
 
@@ -491,6 +491,10 @@ void RemoteFiles::close(FileHandle handle) {
     message.record.file = file.remote;
     (void)forwarders_.call(file.forwarder, message);  // a lost forwarder has closed it
   }
+  forget(handle);
+}
+
+void RemoteFiles::forget(FileHandle handle) {
   std::erase(open_, handle);
   files_.erase(handle);
 }
@@ -536,13 +540,12 @@ Status RemoteFiles::truncate(FileHandle handle, uint64_t size) {
 
 // A forwarder that is lost may have renamed the file before, or does so while this node looks: the file is then found
 // under its new name, at the latest when it moves.
-Status RemoteFiles::rename(FileHandle handle, const std::string& to, bool replace) {
+Status RemoteFiles::rename(FileHandle handle, const std::string& to, bool replace, bool again) {
   File& file = files_.at(handle);
   const std::string path = absolute(to);
   const std::vector<FileHandle> all = all_of(handle);
   for (const FileHandle part : all) files_.at(part).renaming = path;
   Status status;
-  bool again = false;
   for (Perseverance call(forwarders_); call.goes_on(); again = true) {
     if (!file.here && !is_linked(file)) move_from_lost();
     status = file.failure;
@@ -626,9 +629,12 @@ Status RemoteFiles::make_directory(const std::string& path) {
   return falls_back(asked.status(), local_) ? local_->make_directory(name) : asked.status();
 }
 
-Status RemoteFiles::remove(const std::string& path) {
+// `again`: a forwarder may have removed it already.
+Status RemoteFiles::remove(const std::string& path, bool again) {
   const std::string name = absolute(path);
-  auto asked = ask(name, call_on(ForwardCall::remove, name), "remove");
+  ForwardCallMessage message = call_on(ForwardCall::remove, name);
+  if (again) message.record.flags = CallRecord::kRepeated;
+  auto asked = ask(name, std::move(message), "remove");
   return falls_back(asked.status(), local_) ? local_->remove(name) : asked.status();
 }
 

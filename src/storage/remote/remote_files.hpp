@@ -75,6 +75,16 @@ class RemoteFiles final : public FileSystem {
   // Moves the files of lost forwarders elsewhere, and takes their locks again. Returns true if there were any. Files
   // that nobody can open get their failure.
   bool move_from_lost();
+  // Returns the forwarder to which the names at a path belong.
+  size_t home_of(const std::string& path) const;
+  static std::string absolute(const std::string& path);
+  // Forgets an open file that its forwarder has closed, or is about to close.
+  void forget(FileHandle file);
+  // Do what rename() and remove() do, after a call that a forwarder may have carried out.
+  Status rename_again(FileHandle file, const std::string& to, bool replace) {
+    return rename(file, to, replace, true);
+  }
+  Status remove_again(const std::string& path) { return remove(path, true); }
   // Says goodbye to forwarders that are leaving and have nothing open any more.
   void leave_leaving();
   // Notes that a write to a file has failed after it was confirmed. The file is that which was opened by `link` and
@@ -91,11 +101,13 @@ class RemoteFiles final : public FileSystem {
   Status sync(FileHandle file) override;
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
   Status truncate(FileHandle file, uint64_t size) override;
-  Status rename(FileHandle file, const std::string& to, bool replace) override;
+  Status rename(FileHandle file, const std::string& to, bool replace) override {
+    return rename(file, to, replace, false);
+  }
   Result<NameFacts> stat(const std::string& path) const override;
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   Status make_directory(const std::string& path) override;
-  Status remove(const std::string& path) override;
+  Status remove(const std::string& path) override { return remove(path, false); }
   Status check_below(const std::string& root, const std::string& relative) const override;
   Result<std::unique_ptr<NameLock>> lock(const std::string& path, const std::string& holder) override;
   bool is_locked(const std::string& path) const override;
@@ -130,7 +142,8 @@ class RemoteFiles final : public FileSystem {
     std::vector<std::byte> bulk = {};
   };
 
-  size_t home_of(const std::string& path) const;
+  Status rename(FileHandle file, const std::string& to, bool replace, bool again);
+  Status remove(const std::string& path, bool again);
   std::optional<size_t> reach_from(size_t home);
   std::optional<size_t> reach_patiently(size_t home);
   bool reach_again(size_t forwarder);

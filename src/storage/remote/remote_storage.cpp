@@ -203,6 +203,7 @@ void RemoteStorage::progress() {
     forwarders_.poll(events_);
     for (size_t i = 0; i < events_.size(); ++i) take(events_[i]);
   } while (files_.move_from_lost());  // that takes time, in which more happens
+  if (operations_.progress()) doorbell_.wake();
   files_.leave_leaving();
   send_waiting();
   if (!local_ || under_way_here_ == 0) return;
@@ -301,6 +302,7 @@ void RemoteStorage::take(ForwarderEvent& event) {
       return;
     }
     case ForwarderEvent::Kind::ended: return note_ends(event.forwarder, event);
+    case ForwarderEvent::Kind::answered: return operations_.answered(event.number, event.answer);
     case ForwarderEvent::Kind::received: return note_received(event);
     case ForwarderEvent::Kind::failed: return note_loss(event.loss, event.number);
     case ForwarderEvent::Kind::leaving: return;

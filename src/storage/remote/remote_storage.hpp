@@ -20,6 +20,7 @@
 #include "storage/fixed_fifo.hpp"
 #include "storage/remote/forwarder_set.hpp"
 #include "storage/remote/remote_files.hpp"
+#include "storage/remote/remote_operations.hpp"
 #include "storage/storage.hpp"
 #include "transport/link/links.hpp"
 
@@ -54,6 +55,8 @@ class RemoteStorage final : public Storage {
   void use_memory(std::span<std::byte> memory) override;
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
+  void submit(FileOperation operation) override { operations_.begin(std::move(operation)); }
+  std::optional<FileOperationEnd> reap_operation() override { return operations_.reap(); }
   std::optional<Nanoseconds> due() const override { return looks() ? forwarders_.now() : forwarders_.due(); }
 
  private:
@@ -137,6 +140,7 @@ class RemoteStorage final : public Storage {
   Links links_;
   ForwarderSet forwarders_;
   RemoteFiles files_;
+  RemoteOperations operations_{forwarders_, files_};
   std::deque<Slot> slots_;  // grows if transfers are cut
   std::vector<uint32_t> free_slots_;
   std::deque<uint32_t> waiting_;  // slots that were not sent, or must be sent again

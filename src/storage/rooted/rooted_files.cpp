@@ -138,12 +138,14 @@ Result<Opened> RootedFiles::open(const std::string& path, OpenMode mode, uint32_
       return with_path(status, resolved.value(), path);
     }
   }
+  const MutexLock lock(mutex_);
   open_[opened.value().file] = {resolved.value().descriptor, path};
   return opened;
 }
 
 void RootedFiles::close(FileHandle file) {
   inner_.close(file);
+  const MutexLock lock(mutex_);
   open_.erase(file);
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/os/file_descriptor.hpp"
 #include "storage/file_system.hpp"
 
@@ -74,7 +75,8 @@ class RootedFiles final : public FileSystem {
 
   FileSystem& inner_;
   const std::vector<Root> roots_;
-  std::unordered_map<FileHandle, Open> open_;
+  mutable Mutex mutex_;
+  std::unordered_map<FileHandle, Open> open_ TAILRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tailrace::impl

@@ -1,0 +1,83 @@
+#include "storage/threads/operation_threads.hpp"
+
+#include <pthread.h>
+
+#include <system_error>
+#include <utility>
+
+#include "base/os/signals_blocked.hpp"
+#include "base/sync/bind_thread.hpp"
+
+namespace tailrace::impl {
+
+OperationThreads::OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus)
+    : inner_(std::move(inner)), doorbell_(doorbell), cpus_(std::move(cpus)) {}
+
+OperationThreads::~OperationThreads() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+// Without any thread, the operation is carried out here.
+void OperationThreads::submit(FileOperation operation) {
+  bool needs_thread = false;
+  {
+    const MutexLock lock(mutex_);
+    needs_thread = waiting_.size() >= idle_;
+  }
+  const bool started = needs_thread && threads_.size() < kMostThreads && start_thread();
+  if (!started && threads_.empty()) return Storage::submit(std::move(operation));
+  {
+    const MutexLock lock(mutex_);
+    waiting_.push_back(std::move(operation));
+  }
+  wake_.notify_one();
+}
+
+// Returns false if the system can start no more threads.
+bool OperationThreads::start_thread() {
+  const SignalsBlocked blocked;
+  try {
+    threads_.emplace_back([this] { run(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+std::optional<FileOperationEnd> OperationThreads::reap_operation() {
+  {
+    const MutexLock lock(mutex_);
+    if (!ended_.empty()) {
+      FileOperationEnd end = std::move(ended_.front());
+      ended_.pop_front();
+      return end;
+    }
+  }
+  return Storage::reap_operation();
+}
+
+void OperationThreads::run() {
+  pthread_setname_np(pthread_self(), "tailrace-names");
+  (void)bind_thread(cpus_);
+  MutexLock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    while (!stopping_ && waiting_.empty()) wake_.wait(mutex_);
+    --idle_;
+    if (waiting_.empty()) return;
+    const FileOperation operation = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    FileOperationEnd end{operation.tag, carry_out(inner_->files(), operation)};
+    lock.lock();
+    ended_.push_back(std::move(end));
+    doorbell_.wake();
+  }
+}
+
+}  // namespace tailrace::impl

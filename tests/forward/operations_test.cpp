@@ -1,0 +1,143 @@
+// Operations on whole files through a forwarder: they are begun, and nobody waits for their answers.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "testing/forward_rig.hpp"
+#include "testing/scratch.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+using Kind = FileOperation::Kind;
+
+class Operations : public ::testing::Test {
+ protected:
+  Operations() {
+    rig_.add_forwarder("io1");
+    rig_.add_forwarder("io2");
+  }
+
+  FileHandle write(ForwardedClient& client, const std::string& path) {
+    const FileHandle file = client.open(path, OpenMode::create);
+    EXPECT_EQ(client.run(Transfer::Kind::write, file, 0, bytes_), static_cast<int64_t>(bytes_.size()));
+    return file;
+  }
+  std::string host_of_the_file() const {
+    return rig_.forwarders.at("io1")->forwarder.open_files() > 0 ? "io1" : "io2";
+  }
+  Status end_of(ForwardedClient& client) {
+    for (int rounds = 0; rounds < 100'000; ++rounds) {
+      client.reap();
+      if (const auto end = client.storage().reap_operation()) {
+        EXPECT_EQ(end->tag, 7u);
+        EXPECT_FALSE(client.storage().reap_operation()) << "it ends once";
+        return end->status;
+      }
+      rig_.turn();
+    }
+    return Status(TAILRACE_TIMEOUT, "the operation does not end");
+  }
+
+  const ScratchDirectory scratch_;
+  ForwardRig rig_;
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(3000, std::byte{9});
+};
+
+// The rig lets forwarders work only while a client waits, or in turn(): a client that waited would move the clock.
+TEST_F(Operations, AreBegunWithoutWaiting) {
+  ForwardedClient client(rig_, {"io1", "io2"});
+  const FileHandle file = write(client, scratch_ / "a.part");
+  const Nanoseconds before = rig_.clock.now();
+  client.storage().submit(FileOperation{.kind = Kind::publish, .file = file, .path = scratch_ / "a", .tag = 7});
+  for (int i = 0; i < 100; ++i) {
+    client.reap();
+    EXPECT_FALSE(client.storage().reap_operation());
+  }
+  EXPECT_EQ(rig_.clock.now(), before);
+  EXPECT_TRUE(end_of(client).ok());
+  EXPECT_EQ(bytes_of_file(scratch_ / "a"), bytes_);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "a.part"));
+  EXPECT_EQ(rig_.forwarders.at("io1")->forwarder.open_files() + rig_.forwarders.at("io2")->forwarder.open_files(),
+            0u);
+}
+
+TEST_F(Operations, TruncateRemoveAndCloseAreThoseOfTheFileSystem) {
+  ForwardedClient client(rig_, {"io1", "io2"});
+  const FileHandle file = write(client, scratch_ / "a");
+  client.storage().submit(FileOperation{.kind = Kind::truncate, .file = file, .size = 100, .tag = 7});
+  ASSERT_TRUE(end_of(client).ok());
+  EXPECT_EQ(std::filesystem::file_size(scratch_ / "a"), 100u);
+  client.storage().submit(FileOperation{.kind = Kind::remove, .file = file, .path = scratch_ / "a", .tag = 7});
+  ASSERT_TRUE(end_of(client).ok());
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "a"));
+  const FileHandle other = write(client, scratch_ / "b");
+  client.storage().submit(FileOperation{.kind = Kind::close, .file = other, .tag = 7});
+  ASSERT_TRUE(end_of(client).ok());
+  EXPECT_EQ(rig_.forwarders.at("io1")->forwarder.open_files() + rig_.forwarders.at("io2")->forwarder.open_files(),
+            0u);
+}
+
+TEST_F(Operations, ARefusedPublicationNamesTheReason) {
+  ForwardedClient client(rig_, {"io1", "io2"});
+  std::filesystem::create_directory(scratch_ / "a");  // in its place
+  const FileHandle file = write(client, scratch_ / "a.part");
+  client.storage().submit(
+      FileOperation{.kind = Kind::publish, .file = file, .path = scratch_ / "a", .replace = false, .tag = 7});
+  const Status status = end_of(client);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.fault().system_errno, EEXIST);
+  EXPECT_NE(status.fault().message.find(scratch_ / "a"), std::string::npos) << status.fault().message;
+}
+
+// A file that the lost forwarder has renamed is found under its new name; any other is renamed by another forwarder.
+TEST_F(Operations, APublicationOutlivesItsForwarder) {
+  for (const int turns : {0, 1, 2, 3, 5, 8}) {
+    SCOPED_TRACE(turns);
+    const std::string name = std::to_string(turns);
+    ForwardedClient client(rig_, {"io1", "io2"}, RemoteFiles::OnLoss::next, TransferRecord::Confirm::written,
+                           "node" + name);
+    const FileHandle file = write(client, scratch_ / (name + ".part"));
+    const std::string host = host_of_the_file();
+    client.storage().submit(FileOperation{.kind = Kind::publish, .file = file, .path = scratch_ / name, .tag = 7});
+    for (int i = 0; i < turns; ++i) rig_.turn();
+    rig_.kill(host);
+    const Status status = end_of(client);
+    EXPECT_TRUE(status.ok()) << status.fault().message;
+    EXPECT_EQ(bytes_of_file(scratch_ / name), bytes_);
+    rig_.add_forwarder(host);
+  }
+}
+
+TEST_F(Operations, ARemovalOutlivesItsForwarder) {
+  for (const int turns : {0, 1, 2, 3, 5, 8}) {
+    SCOPED_TRACE(turns);
+    const std::string name = std::to_string(turns);
+    ForwardedClient client(rig_, {"io1", "io2"}, RemoteFiles::OnLoss::next, TransferRecord::Confirm::written,
+                           "node" + name);
+    const FileHandle file = write(client, scratch_ / name);
+    const std::string host = host_of_the_file();
+    client.storage().submit(FileOperation{.kind = Kind::remove, .file = file, .path = scratch_ / name, .tag = 7});
+    for (int i = 0; i < turns; ++i) rig_.turn();
+    rig_.kill(host);
+    const Status status = end_of(client);
+    EXPECT_TRUE(status.ok()) << status.fault().message;
+    EXPECT_FALSE(std::filesystem::exists(scratch_ / name));
+    rig_.add_forwarder(host);
+  }
+}
+
+// A forwarder that lives and never answers is given up, as one is that never answers a call that waits.
+TEST_F(Operations, AnAnswerThatNeverComesEndsTheLink) {
+  ForwardedClient client(rig_, {"io1", "io2"});
+  const FileHandle file = write(client, scratch_ / "a.part");
+  const std::string host = host_of_the_file();
+  rig_.network.silence("node", host);
+  client.storage().submit(FileOperation{.kind = Kind::publish, .file = file, .path = scratch_ / "a", .tag = 7});
+  const Status status = end_of(client);
+  EXPECT_TRUE(status.ok()) << status.fault().message;
+  EXPECT_EQ(bytes_of_file(scratch_ / "a"), bytes_);
+}
+
+}  // namespace
+}  // namespace tailrace::impl
