@@ -19,7 +19,7 @@ LAYERS = [
     {"base/names", "base/net", "base/sync", "base/os"},
     {"base/memory", "base/signals"},
     {"model", "transport"},
-    {"model/wire", "transport/key", "transport/link", "transport/loader"},
+    {"model/config", "model/wire", "transport/key", "transport/link", "transport/loader"},
     {"transport/simulated", "transport/tcp", "transport/ucx"},
     {"config/yaml"},
     {"config", "storage"},

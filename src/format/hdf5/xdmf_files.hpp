@@ -9,14 +9,14 @@
 #include "format/format.hpp"
 #include "format/plan/iteration_plan.hpp"
 #include "format/xdmf/xdmf_grids.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 
 class XdmfFiles {
  public:
   // `config` outlives this.
-  explicit XdmfFiles(const Config& config) : config_(config), grids_(config) {}
+  explicit XdmfFiles(const Config& config) : config_(config), grids_(config, config.format.meshes) {}
 
   // Returns the names of the XDMF file beside the file.
   static FileNames beside(FileNames names);

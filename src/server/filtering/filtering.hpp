@@ -19,7 +19,7 @@
 
 #include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "model/wire/descriptor_wire.hpp"
 #include "publish/file_group.hpp"
 #include "server/filtering/filter_crew.hpp"

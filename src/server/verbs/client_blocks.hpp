@@ -14,7 +14,7 @@
 #include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "model/trace.hpp"
 #include "publish/file_group.hpp"
 #include "server/filtering/filtering.hpp"
