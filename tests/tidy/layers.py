@@ -38,7 +38,7 @@ LAYERS = [
     {"runtime/forward", "runtime/output", "runtime/measurements"},
     {"runtime/core"},
     {"runtime"},
-    {"api"},
+    {"api", "programs"},
 ]
 LAYER = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 
@@ -87,8 +87,8 @@ THIRD_PARTY = [
                             "bench", "tests", "testing"]),
     (r"nanobind/", ["bindings/python", "bindings/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/api", "testing/forward_testbed",
-                "testing/hostile_network"]),
+    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/programs",
+                "testing/forward_testbed", "testing/hostile_network"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["bench"]),
 ]
