@@ -54,7 +54,8 @@ Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& 
       verbs_(config, to_client),
       meter_(to_client.iterations(), engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()),
       file_meter_(to_client.files(), engine),
-      blocks_(config, client, {to_client, engine, files, layouts_, verbs_, meter_, trace, crew}) {
+      blocks_(config, config.holds_writes(), client,
+              {to_client, engine, files, layouts_, verbs_, meter_, trace, crew}) {
   TAILRACE_REQUIRE(to_client.variables().size() == config.variables.size());
   files_.join(*this);
 }

@@ -82,7 +82,7 @@ bool exists(const FileSystem& files, const std::string& path) { return files.sta
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_(config) {
+    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_(config, config.format) {
   rehearse();
 }
 
