@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/block.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

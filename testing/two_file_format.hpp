@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

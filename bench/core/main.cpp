@@ -1,15 +1,12 @@
 // core_bench: the program behind `tailrace bench core` and `tailrace bench jitter`. One process tree is one
 // measurement. Exit codes: 0 success, 1 failure, 2 wrong command line.
-#include <cstdio>
-#include <exception>
-
 #include "bench/core/calls.hpp"
 #include "bench/core/copy.hpp"
 #include "bench/core/opening.hpp"
 #include "bench/core/options.hpp"
 #include "bench/core/run.hpp"
 #include "bench/core/verify.hpp"
-#include "bench/pattern/errors.hpp"
+#include "bench/pattern/document_main.hpp"
 
 namespace {
 
@@ -26,15 +23,5 @@ std::string carry_out(const bench::core::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const std::string document = carry_out(bench::core::parse_options(argc, argv));
-    if (std::fputs(document.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
-    std::fprintf(stderr, "core_bench: cannot write to standard output\n");
-  } catch (const bench::UsageError& error) {
-    std::fprintf(stderr, "core_bench: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "core_bench: %s\n", error.what());
-  }
-  return 1;
+  return bench::document_main("core_bench", [&] { return carry_out(bench::core::parse_options(argc, argv)); });
 }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
 #include "bench/pattern/clock.hpp"
 #include "bench/pattern/command_line.hpp"
+#include "bench/pattern/document_main.hpp"
 #include "bench/pattern/json.hpp"
 
 namespace bench {
@@ -150,16 +150,8 @@ std::string run(const Options& options) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  try {
+  return bench::document_main("forward_bench", [&] {
     const bench::Options options = bench::parse_options(argc, argv);
-    const std::string document = options.asked ? bench::run(options) : "";
-    if (std::fputs(document.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
-    std::fprintf(stderr, "forward_bench: cannot write to standard output\n");
-  } catch (const bench::UsageError& error) {
-    std::fprintf(stderr, "forward_bench: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "forward_bench: %s\n", error.what());
-  }
-  return 1;
+    return options.asked ? bench::run(options) : "";
+  });
 }

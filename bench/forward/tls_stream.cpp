@@ -25,6 +25,7 @@
 
 #include "bench/pattern/clock.hpp"
 #include "bench/pattern/command_line.hpp"
+#include "bench/pattern/document_main.hpp"
 #include "bench/pattern/json.hpp"
 
 namespace bench {
@@ -259,16 +260,8 @@ std::string run(const Options& options) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  try {
+  return bench::document_main("tls_stream", [&] {
     const bench::Options options = bench::parse_options(argc, argv);
-    const std::string document = options.asked ? bench::run(options) : "";
-    if (std::fputs(document.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
-    std::fprintf(stderr, "tls_stream: cannot write to standard output\n");
-  } catch (const bench::UsageError& error) {
-    std::fprintf(stderr, "tls_stream: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tls_stream: %s\n", error.what());
-  }
-  return 1;
+    return options.asked ? bench::run(options) : "";
+  });
 }

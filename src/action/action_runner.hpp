@@ -25,6 +25,7 @@
 #include "action/event_tally.hpp"
 #include "action/held_block.hpp"
 #include "action/plugin_host.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/config/action.hpp"
 
 namespace tailrace::impl {
 

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/config/action.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 
 struct HeldBlock {
-  uint32_t variable = 0;  // index into Config::variables
+  uint32_t variable = 0;  // index into Declarations::variables
   int64_t iteration = 0;
   int source = 0;        // the client that it comes from
   uint32_t segment = 0;  // the client's segment, by the number given to the runner
@@ -20,7 +21,7 @@ struct HeldBlock {
   const Layout* layout = nullptr;
 };
 
-// Returns, for each variable, true if an action may get its blocks, so that they must be held.
-std::vector<bool> held_variables(const Config& config);
+// Returns, for each of so many variables, true if an action may get its blocks, so that they must be held.
+std::vector<bool> held_variables(size_t variables, const std::vector<Action>& actions);
 
 }  // namespace tailrace::impl

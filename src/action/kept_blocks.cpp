@@ -6,9 +6,9 @@
 
 namespace tailrace::impl {
 
-std::vector<bool> held_variables(const Config& config) {
-  std::vector<bool> held(config.variables.size());
-  for (const Action& action : config.actions) {
+std::vector<bool> held_variables(size_t variables, const std::vector<Action>& actions) {
+  std::vector<bool> held(variables);
+  for (const Action& action : actions) {
     if (!is_call(action)) continue;
     if (action.variables.empty()) return std::vector<bool>(held.size(), true);
     for (const uint32_t variable : action.variables) held[variable] = true;
@@ -16,8 +16,8 @@ std::vector<bool> held_variables(const Config& config) {
   return held;
 }
 
-KeptBlocks::KeptBlocks(const Config& config) {
-  for (const Variable& variable : config.variables) keep_.push_back(variable.keep);
+KeptBlocks::KeptBlocks(const std::vector<Variable>& variables) {
+  for (const Variable& variable : variables) keep_.push_back(variable.keep);
 }
 
 std::optional<HeldBlock> KeptBlocks::add(const HeldBlock& block) {

@@ -18,7 +18,7 @@ namespace tailrace::impl {
 
 class KeptBlocks {
  public:
-  explicit KeptBlocks(const Config& config);
+  explicit KeptBlocks(const std::vector<Variable>& variables);
 
   // Holds the block. Returns an earlier block of the same variable, iteration and source, which is no longer held.
   std::optional<HeldBlock> add(const HeldBlock& block);

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/action.hpp"
+#include "model/config/action.hpp"
 
 namespace tailrace::impl {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

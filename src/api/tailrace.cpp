@@ -503,7 +503,7 @@ tailrace_status tailrace_get_variable_stats(tailrace_client* client, const char*
 
 tailrace_status tailrace_get_file_stats(tailrace_client* client, const char* path, tailrace_file_stats* out) {
   return guarded(client, Tells::only_its_own, [&](Session& session) {
-    const auto roots = session.config().file_roots();
+    const auto roots = session.config().storage.file_roots();
     const Result<std::string> plain = path == nullptr ? std::string() : plain_file_path(roots, path);
     if (!plain.ok()) return plain.status();
     const std::optional<tailrace_file_stats> stats = gather_file_stats(session, plain.value());

@@ -15,7 +15,7 @@
 #include "client/client_meter.hpp"
 #include "client/open_iterations.hpp"
 #include "client/server_link.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 
 namespace tailrace::impl {
 

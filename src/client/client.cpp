@@ -35,14 +35,14 @@ Client::Client(const Config& config, Place& place, const Clock& clock, Log& log,
     : config_(config),
       index_(config.variables),
       failures_(place.channel().failures),
-      shapes_(config),
+      shapes_(config, config.memory.budget),
       iterations_(config.variables.size()),
       meter_(clock, trace, shapes_, config.variables.size()),
       link_(place, meter_, config.storage.throttle.on()),
       memory_(place, link_, log),
       admission_(config.memory.when_full, place.channel().unfinished, iterations_, link_, memory_, meter_, log),
       blocks_(shapes_, link_, memory_, meter_),
-      files_(config, link_, memory_, meter_, place.channel().files) {
+      files_(config.storage, config.merge.read_after, link_, memory_, meter_, place.channel().files) {
   for (const Variable& variable : config.variables) enabled_.push_back(variable.enabled);
   if (trace.on()) files_.keep_names();
 }
@@ -193,8 +193,8 @@ Status Client::end_iteration(int64_t iteration, std::optional<double> time, std:
 // Returns the iteration that is to end, with all its blocks committed; null if it has not begun, and need not.
 Result<Client::Iteration*> Client::find_to_end(int64_t iteration) {
   Iteration* of = iterations_.find(iteration);
-  if (of == nullptr && config_.shares_files()) {  // other clients may write into its file, which waits for all to end
-                                                  // it
+  if (of == nullptr && config_.storage.shares_files()) {  // other clients may write into its file, which waits for
+                                                          // all to end it
     const Result<Iteration*> begun = admission_.begin(iteration);
     if (!begun.ok() && begun.status().code() != TAILRACE_DROPPED) {
       return about(begun.status(), "end_iteration", {}, iteration);

@@ -24,7 +24,7 @@
 #include "client/client_meter.hpp"
 #include "client/open_iterations.hpp"
 #include "client/server_link.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "model/shapes.hpp"
 #include "model/trace.hpp"
 #include "place/place.hpp"

@@ -31,7 +31,7 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
                            mode)),
         verb, given);
   }
-  const Result<std::string> plain = plain_file_path(config_.file_roots(), path);
+  const Result<std::string> plain = plain_file_path(storage_.file_roots(), path);
   if (!plain.ok()) return about(plain.status(), verb, given);
   bound_closing();
   const Nanoseconds start = meter_.now();
@@ -48,7 +48,7 @@ Result<uint32_t> ClientFiles::open(std::string_view path, int mode) {
   memory_.withhold(bytes);
   book_.opened(record, plain.value());
   Open& of = open_[last_];
-  of.path = config_.file_path(plain.value());
+  of.path = storage_.file_path(plain.value());
   of.writes = mode != TAILRACE_FILE_READ;
   of.published = (mode & TAILRACE_FILE_PUBLISH) != 0;
   of.sealed = (mode & TAILRACE_FILE_SEAL) != 0;
@@ -174,7 +174,7 @@ Status ClientFiles::ask_of_whole(FileTransfer::File of, Verb verb, Descriptor::R
 
 Status ClientFiles::remove(std::string_view path) {
   const char* const verb = "file_remove";
-  const Result<std::string> plain = plain_file_path(config_.file_roots(), path);
+  const Result<std::string> plain = plain_file_path(storage_.file_roots(), path);
   if (!plain.ok()) return about(plain.status(), verb, std::string(path));
   const Result<PoolBlock> block = put_path(plain.value(), kFileWrite, 0);
   if (!block.ok()) return about(block.status(), verb, std::string(path));

@@ -23,7 +23,7 @@
 #include "client/file_book.hpp"
 #include "client/file_transfer.hpp"
 #include "client/server_link.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 #include "model/trace.hpp"
 #include "model/wire/file_wire.hpp"
 
@@ -32,13 +32,14 @@ namespace tailrace::impl {
 class ClientFiles {
  public:
   // Borrows the configuration and the client's parts.
-  ClientFiles(const Config& config, ServerLink& link, ClientMemory& memory, ClientMeter& meter, FileLog log)
-      : config_(config),
+  ClientFiles(const StorageSettings& storage, ReadAfter read_after, ServerLink& link, ClientMemory& memory,
+              ClientMeter& meter, FileLog log)
+      : storage_(storage),
         link_(link),
         memory_(memory),
         meter_(meter),
         book_(log),
-        transfer_(link, memory, meter, book_, config.merge.read_after == ReadAfter::submitted) {}
+        transfer_(link, memory, meter, book_, read_after == ReadAfter::submitted) {}
 
   // tailrace.h has the contracts. A file is named by a number of this client's, which is never reused.
   Result<uint32_t> open(std::string_view path, int mode);
@@ -100,7 +101,7 @@ class ClientFiles {
   void end_wait(TraceEvent::What what, FileTransfer::File of, uint64_t bytes, Nanoseconds start);
 
   // Constant after construction.
-  const Config& config_;
+  const StorageSettings& storage_;
   ServerLink& link_;
   ClientMemory& memory_;
   ClientMeter& meter_;

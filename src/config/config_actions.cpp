@@ -81,8 +81,7 @@ void check_place(const YamlValue& run, const Config& config, const Action& actio
 
 // With scope `node` the server must know how many clients there are.
 void read_scope(const YamlValue& value, const Config& config, Action& action) {
-  constexpr Action::Scope scopes[] = {Action::Scope::client, Action::Scope::node};
-  action.scope = scopes[value.choice({"client", "node"})];
+  action.scope = static_cast<Action::Scope>(value.choice({"client", "node"}));
   if (action.scope != Action::Scope::node || config.place.kind != PlaceKind::core) return;
   if (!value.trusts({"place"})) return;
   if (config.place.clients == 0) {

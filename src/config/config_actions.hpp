@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/yaml/yaml_reader.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -63,7 +63,7 @@ std::vector<std::string> read_keys(const YamlValue& value) {
 }
 
 // Connections that have not shown yet that they have a key.
-void read_strangers(const YamlValue& value, Config::Forward::Strangers& strangers) {
+void read_strangers(const YamlValue& value, ForwardSettings::Strangers& strangers) {
   value.only({"most", "of_one_address", "time"});
   if (const auto most = value.find("most")) {
     strangers.most = static_cast<uint32_t>(most->integer(1, most_strangers));
@@ -95,7 +95,7 @@ bool has_plain_names(std::string_view list, std::string_view letters) {
 }
 
 // The transport, and what protects it.
-void read_transport(const YamlValue& value, Config::Forward& forward) {
+void read_transport(const YamlValue& value, ForwardSettings& forward) {
   if (const auto transport = value.find("transport")) forward.ucx = transport->choice({"tcp", "ucx"}) == 1;
   const auto trusted = value.find("trusted_network");
   const bool is_trusted = trusted && trusted->flag();
@@ -145,10 +145,9 @@ bool is_address(std::string_view text, int least_port) {
   return error == std::errc{} && end == port.data() + port.size() && number >= least_port && number <= 65535;
 }
 
-void read_forward(const YamlValue& value, Config& config) {
+void read_forward(const YamlValue& value, ForwardSettings& forward) {
   value.only({"servers", "key", "on_forwarder_loss", "confirm", "spread", "transport", "trusted_network", "devices",
               "transports", "listen", "roots", "number", "strangers"});
-  auto& forward = config.forward;
   if (const auto servers = value.find("servers")) forward.servers = read_servers(*servers);
   if (const auto listen = value.find("listen")) {
     forward.listen = listen->text(listen_rule);
@@ -156,14 +155,8 @@ void read_forward(const YamlValue& value, Config& config) {
   }
   if (const auto roots = value.find("roots")) forward.roots = read_roots(*roots);
   read_transport(value, forward);
-  if (const auto loss = value.find("on_forwarder_loss")) {
-    constexpr OnForwarderLoss choices[] = {OnForwarderLoss::next, OnForwarderLoss::direct, OnForwarderLoss::fail};
-    forward.on_loss = choices[loss->choice({"next", "direct", "fail"})];
-  }
-  if (const auto confirm = value.find("confirm")) {
-    constexpr Confirm choices[] = {Confirm::written, Confirm::durable, Confirm::received};
-    forward.confirm = choices[confirm->choice({"written", "durable", "received"})];
-  }
+  value.choose("on_forwarder_loss", {"next", "direct", "fail"}, forward.on_loss);
+  value.choose("confirm", {"written", "durable", "received"}, forward.confirm);
   if (const auto spread = value.find("spread")) forward.spread = spread->choice({"files", "domains"}) == 1;
   if (const auto number = value.find("number")) {
     forward.number = static_cast<uint32_t>(number->integer(0, most_forwarders - 1));

@@ -5,11 +5,11 @@
 #pragma once
 
 #include "config/yaml/yaml_reader.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 
 namespace tailrace::impl {
 
-void read_forward(const YamlValue& value, Config& config);
+void read_forward(const YamlValue& value, ForwardSettings& forward);
 
 // Returns true if `text` is "HOST:PORT", with an IPv6 address in brackets and a port from `least_port` on.
 bool is_address(std::string_view text, int least_port = 1);

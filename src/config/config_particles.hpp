@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/yaml/yaml_reader.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

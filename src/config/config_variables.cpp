@@ -41,8 +41,7 @@ LevelRange levels_of(Compressor compressor) {
 }
 
 Compressor read_compressor(const YamlValue& value) {
-  constexpr Compressor choices[] = {Compressor::none, Compressor::deflate, Compressor::zstd};
-  return choices[value.choice({"none", "deflate", "zstd"})];
+  return static_cast<Compressor>(value.choice({"none", "deflate", "zstd"}));
 }
 
 uint64_t read_chunk(const YamlValue& value) {
@@ -81,8 +80,7 @@ Compression read_compression(const YamlValue& value) {
 
 // `layout`: that of the variable; nullptr if it is not known.
 Precision read_precision(const YamlValue& value, const Layout* layout) {
-  constexpr Precision choices[] = {Precision::full, Precision::float16};
-  const Precision precision = choices[value.choice({"full", "float16"})];
+  const auto precision = static_cast<Precision>(value.choice({"full", "float16"}));
   if (precision == Precision::full || layout == nullptr || is_floating(layout->type)) return precision;
   if (!trusts_layout(value, *layout)) return precision;
   value.fault(fmt::format("float16 for elements of {}", name_of(layout->type)),

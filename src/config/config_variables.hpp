@@ -7,7 +7,7 @@
 
 #include "base/names/name_index.hpp"
 #include "config/yaml/yaml_reader.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

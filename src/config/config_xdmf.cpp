@@ -19,16 +19,14 @@ bool has_files(const YamlValue& value, const Config& config) {
 }
 
 XdmfMesh read_mesh(const YamlValue& entry, const Config& config) {
-  using Kind = XdmfMesh::Kind;
-  constexpr Kind kinds[] = {Kind::rectilinear, Kind::curvilinear, Kind::points};
   entry.only({"kind", "coordinates", "variables"});
   XdmfMesh mesh{entry.key()};
-  const auto kind = entry.require("kind", "rectilinear, curvilinear or points");
-  if (kind) mesh.kind = kinds[kind->choice({"rectilinear", "curvilinear", "points"})];
+  (void)entry.require("kind", "rectilinear, curvilinear or points");
+  entry.choose("kind", {"rectilinear", "curvilinear", "points"}, mesh.kind);
   if (const auto coordinates = entry.require("coordinates", "the variables of x, y and z")) {
     mesh.coordinates = read_variable_names(*coordinates, config, "");
     const size_t count = mesh.coordinates.size();
-    const size_t least = mesh.kind == Kind::points ? 1 : 2;
+    const size_t least = mesh.kind == XdmfMesh::Kind::points ? 1 : 2;
     if (coordinates->is_right() && (count < least || count > 3)) {
       coordinates->fault(fmt::format("a list of {}", count), fmt::format("{} to 3 variables", least));
     }
@@ -43,8 +41,7 @@ XdmfMesh read_mesh(const YamlValue& entry, const Config& config) {
 void read_xdmf(const YamlValue& format, Config& config) {
   const auto xdmf = format.find("xdmf");
   if (!xdmf) return;
-  constexpr XdmfIterations choices[] = {XdmfIterations::none, XdmfIterations::first, XdmfIterations::every};
-  config.format.xdmf = choices[xdmf->choice({"none", "first", "every"})];
+  format.choose("xdmf", {"none", "first", "every"}, config.format.xdmf);
   if (!has_files(*xdmf, config) || !config.storage.stripes.on() || !xdmf->trusts({"storage"})) return;
   xdmf->fault_at_key("XDMF files for striped files", "no such key, or no storage.stripe");
 }
@@ -65,10 +62,9 @@ void read_meshes(const YamlValue& format, Config& config) {
 }
 
 XdmfCenter read_xdmf_center(const YamlValue& value, const Config& config) {
-  constexpr XdmfCenter choices[] = {XdmfCenter::node, XdmfCenter::cell, XdmfCenter::off};
-  const size_t choice = value.choice({"node", "cell", "off"});
+  const auto center = static_cast<XdmfCenter>(value.choice({"node", "cell", "off"}));
   has_files(value, config);
-  return choices[choice];
+  return center;
 }
 
 }  // namespace tailrace::impl

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "config/yaml/yaml_reader.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -54,54 +54,47 @@ bool read_version(const YamlValue& top) {
   return !version->maybe_integer();
 }
 
-void read_cpus(const YamlValue& value, Config& config) {
+void read_cpus(const YamlValue& value, PlaceSettings& place) {
   if (value.is_scalar() && (value.raw() == "auto" || value.raw() == "none")) {
-    config.place.choice = value.raw() == "auto" ? CpuChoice::automatic : CpuChoice::none;
+    place.choice = value.raw() == "auto" ? CpuChoice::automatic : CpuChoice::none;
     return;
   }
   constexpr std::string_view expected = "auto, none or a list of cpu numbers";
-  config.place.choice = CpuChoice::list;
+  place.choice = CpuChoice::list;
   const std::vector<YamlValue> items = value.items(expected);
   if (value.is_list() && items.empty()) value.wrong(expected);
   for (const YamlValue& item : items) {
     const int cpu = static_cast<int>(item.integer(0, most_cpu));
     if (!item.is_right()) continue;
-    if (std::count(config.place.cpus.begin(), config.place.cpus.end(), cpu) > 0) item.wrong("each cpu once");
-    config.place.cpus.push_back(cpu);
+    if (std::count(place.cpus.begin(), place.cpus.end(), cpu) > 0) item.wrong("each cpu once");
+    place.cpus.push_back(cpu);
   }
 }
 
-void read_place(const YamlValue& value, Config& config) {
+void read_place(const YamlValue& value, PlaceSettings& place) {
   const auto kind = value.find("kind");
   // Checked before the other keys: this version does not know the keys of later places.
   if (kind && kind->raw() == "node") {
     kind->fault("'node', which is not in this version", "thread or core");
-  } else if (kind) {
-    constexpr PlaceKind choices[] = {PlaceKind::thread, PlaceKind::core};
-    config.place.kind = choices[kind->choice({"thread", "core"})];
+  } else {
+    value.choose("kind", {"thread", "core"}, place.kind);
   }
-  if (const auto cpus = value.find("cpus")) read_cpus(*cpus, config);
+  if (const auto cpus = value.find("cpus")) read_cpus(*cpus, place);
   // The keys of `core` are accepted but ignored in place `thread`, so that changing one word changes the place.
   value.only({"kind", "cpus", "filter_threads", "cores", "clients", "node", "nodes", "server", "on_server_loss",
               "on_missing", "patience"},
              {"servers"});
   if (const auto threads = value.find("filter_threads")) {
-    config.place.filter_threads = static_cast<int>(threads->integer(1, most_filter_threads));
+    place.filter_threads = static_cast<int>(threads->integer(1, most_filter_threads));
   }
-  if (const auto cores = value.find("cores")) config.place.cores = static_cast<int>(cores->integer(1, most_cores));
-  if (const auto server = value.find("server")) config.place.server = server->text("the path of tailrace-core");
-  if (const auto loss = value.find("on_server_loss")) {
-    constexpr OnServerLoss choices[] = {OnServerLoss::restart, OnServerLoss::sync, OnServerLoss::fail};
-    config.place.on_server_loss = choices[loss->choice({"restart", "sync", "fail"})];
-  }
-  if (const auto missing = value.find("on_missing")) {
-    constexpr OnMissing choices[] = {OnMissing::publish, OnMissing::keep};
-    config.place.on_missing = choices[missing->choice({"publish", "keep"})];
-  }
+  if (const auto cores = value.find("cores")) place.cores = static_cast<int>(cores->integer(1, most_cores));
+  if (const auto server = value.find("server")) place.server = server->text("the path of tailrace-core");
+  value.choose("on_server_loss", {"restart", "sync", "fail"}, place.on_server_loss);
+  value.choose("on_missing", {"publish", "keep"}, place.on_missing);
   if (const auto patience = value.find("patience")) {
     constexpr double shortest = 1e-9;
     constexpr double longest = 365.0 * 24 * 3600;
-    config.place.patience = patience->seconds(
+    place.patience = patience->seconds(
         shortest, longest,
         fmt::format("seconds, more than 0, at most {}, or a time with its unit, such as '10 min'", longest));
   }
@@ -139,7 +132,7 @@ void read_node(const YamlValue& place, const Parameters& parameters, Config& con
 
 // Checks that the clients of shared files are known: a file is whole when all of them have ended the iteration.
 void check_shared_files(const YamlValue& top, const Config& config) {
-  if (!config.shares_files() || !top.trusts({"place", "storage.file_per"})) return;
+  if (!config.storage.shares_files() || !top.trusts({"place", "storage.file_per"})) return;
   const auto storage = top.find("storage");
   const auto file_per = storage ? storage->find("file_per") : std::nullopt;
   if (!file_per) return;
@@ -211,7 +204,7 @@ void check_sync(const YamlValue& top, const Config& config) {
   const auto loss = place ? place->find("on_server_loss") : std::nullopt;
   if (!loss) return;
   const auto is_store = [](const Action& action) { return action.run == Action::Run::store; };
-  if (config.shares_files()) {
+  if (config.storage.shares_files()) {
     loss->fault(fmt::format("sync with storage.file_per: {}", name_of(config.storage.file_per)),
                 "restart or fail; sync is for files of one process");
   } else if (!std::all_of(config.actions.begin(), config.actions.end(), is_store)) {
@@ -221,7 +214,7 @@ void check_sync(const YamlValue& top, const Config& config) {
 
 // The iterations of a file that has its name cannot wait for `tailrace recover` each by itself.
 void check_iterations_per_file(const YamlValue& top, const Config& config) {
-  if (config.has_file_each() || !top.trusts({"place", "storage", "format"})) return;
+  if (config.storage.has_file_each() || !top.trusts({"place", "storage", "format"})) return;
   if (config.format.kind == FormatKind::plain) {
     const auto each = top.find("storage")->find("iterations_per_file");
     return each->fault("several with format.kind: plain", "1, or format.kind: hdf5");
@@ -254,10 +247,7 @@ void check_forwarder(const YamlValue& top, const Config& config) {
 void read_memory(const YamlValue& value, Config& config) {
   value.only({"budget", "when_full", "iterations", "prefault"});
   if (const auto budget = value.find("budget")) config.memory.budget = budget->size(least_budget);
-  if (const auto when_full = value.find("when_full")) {
-    constexpr WhenFull choices[] = {WhenFull::block, WhenFull::sync, WhenFull::drop};
-    config.memory.when_full = choices[when_full->choice({"block", "sync", "drop"})];
-  }
+  value.choose("when_full", {"block", "sync", "drop"}, config.memory.when_full);
   if (const auto iterations = value.find("iterations")) {
     config.memory.iterations = static_cast<uint32_t>(iterations->integer(1, config.memory.iterations));
   }
@@ -300,21 +290,21 @@ Throttle read_throttle(const YamlValue& value) {
 }
 
 // The directories of `path` are then the devices of each file, and the first one is the place of all names.
-void read_stripe(const YamlValue& value, Config& config) {
+void read_stripe(const YamlValue& value, StorageSettings& storage) {
   value.only({"unit"});
   if (const auto unit = value.find("unit")) {
-    config.storage.stripes.unit = unit->size(least_stripe, most_stripe);
-    if (config.storage.stripes.unit % least_stripe != 0) unit->wrong("a multiple of 4 KiB");
+    storage.stripes.unit = unit->size(least_stripe, most_stripe);
+    if (storage.stripes.unit % least_stripe != 0) unit->wrong("a multiple of 4 KiB");
   }
   if (!value.trusts({"storage.path"})) return;
-  const size_t devices = config.storage.paths.size();
+  const size_t devices = storage.paths.size();
   if (devices < 2) {
     const std::string found = devices == 0 ? "no storage.path" : "one directory in storage.path";
     value.fault_at_key(found, "a list of at least 2 directories there, over which each file is striped");
     return;
   }
-  config.storage.stripes.directories = std::move(config.storage.paths);
-  config.storage.paths = {config.storage.stripes.directories[0]};
+  storage.stripes.directories = std::move(storage.paths);
+  storage.paths = {storage.stripes.directories[0]};
 }
 
 uint64_t read_iterations_per_file(const YamlValue& value) {
@@ -325,41 +315,29 @@ uint64_t read_iterations_per_file(const YamlValue& value) {
   return 1;
 }
 
-void read_storage(const YamlValue& value, Config& config) {
+void read_storage(const YamlValue& value, StorageSettings& storage) {
   value.only({"path", "files", "backend", "durability", "file_per", "iterations_per_file", "existing", "slots",
               "direct", "queue_depth", "throttle", "stripe"});
   if (const auto path = value.find("path")) {
-    config.storage.paths = read_directories(*path, "a directory, or a list of directories (one a device)");
+    storage.paths = read_directories(*path, "a directory, or a list of directories (one a device)");
   }
   if (const auto files = value.find("files")) {
-    config.storage.files = read_directories(*files, "a directory, or a list of directories");
+    storage.files = read_directories(*files, "a directory, or a list of directories");
   }
-  if (const auto backend = value.find("backend")) {
-    constexpr Backend choices[] = {Backend::automatic, Backend::uring, Backend::posix, Backend::memory};
-    config.storage.backend = choices[backend->choice({"auto", "uring", "posix", "memory"})];
-  }
-  if (const auto durability = value.find("durability")) {
-    constexpr Durability choices[] = {Durability::accepted, Durability::written, Durability::durable};
-    config.storage.durability = choices[durability->choice({"accepted", "written", "durable"})];
-  }
-  if (const auto file_per = value.find("file_per")) {
-    constexpr FilePer choices[] = {FilePer::process, FilePer::node, FilePer::job};
-    config.storage.file_per = choices[file_per->choice({"process", "node", "job"})];
-  }
+  value.choose("backend", {"auto", "uring", "posix", "memory"}, storage.backend);
+  value.choose("durability", {"accepted", "written", "durable"}, storage.durability);
+  value.choose("file_per", {"process", "node", "job"}, storage.file_per);
   if (const auto each = value.find("iterations_per_file")) {
-    config.storage.iterations_per_file = read_iterations_per_file(*each);
+    storage.iterations_per_file = read_iterations_per_file(*each);
   }
-  if (const auto existing = value.find("existing")) {
-    constexpr Existing choices[] = {Existing::refuse, Existing::replace, Existing::resume};
-    config.storage.existing = choices[existing->choice({"refuse", "replace", "continue"})];
-  }
-  if (const auto slots = value.find("slots")) config.storage.slots = slots->flag();
-  if (const auto direct = value.find("direct")) config.storage.direct = direct->flag();
+  value.choose("existing", {"refuse", "replace", "continue"}, storage.existing);
+  if (const auto slots = value.find("slots")) storage.slots = slots->flag();
+  if (const auto direct = value.find("direct")) storage.direct = direct->flag();
   if (const auto depth = value.find("queue_depth")) {
-    config.storage.queue_depth = static_cast<uint32_t>(depth->integer(1, most_queue_depth));
+    storage.queue_depth = static_cast<uint32_t>(depth->integer(1, most_queue_depth));
   }
-  if (const auto throttle = value.find("throttle")) config.storage.throttle = read_throttle(*throttle);
-  if (const auto stripe = value.find("stripe")) read_stripe(*stripe, config);
+  if (const auto throttle = value.find("throttle")) storage.throttle = read_throttle(*throttle);
+  if (const auto stripe = value.find("stripe")) read_stripe(*stripe, storage);
 }
 
 // Reads the names of the files of the plain format.
@@ -378,10 +356,7 @@ std::string read_file_template(const YamlValue& value, FilePer file_per) {
 void read_format(const YamlValue& value, Config& config) {
   value.only({"kind", "file", "dimension_scales", "xdmf", "meshes"});
   const auto kind = value.find("kind");
-  if (kind) {
-    constexpr FormatKind choices[] = {FormatKind::hdf5, FormatKind::plain};
-    config.format.kind = choices[kind->choice({"hdf5", "plain"})];
-  }
+  value.choose("kind", {"hdf5", "plain"}, config.format.kind);
   const bool plain = config.format.kind == FormatKind::plain;
   const auto scales = value.find("dimension_scales");
   if (scales) config.format.dimension_scales = scales->flag();
@@ -395,33 +370,30 @@ void read_format(const YamlValue& value, Config& config) {
 }
 
 // Returns the key if the kind of scheduler has it, and reports it if it has not: it would be taken for a setting.
-std::optional<YamlValue> schedule_key(const YamlValue& value, const char* key, const Config& config,
+std::optional<YamlValue> schedule_key(const YamlValue& value, const char* key, ScheduleKind kind,
                                       const std::vector<ScheduleKind>& kinds) {
   const auto found = value.find(key);
   if (!found || !value.trusts({"schedule.kind"})) return found;
-  if (std::find(kinds.begin(), kinds.end(), config.schedule.kind) != kinds.end()) return found;
+  if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return found;
   std::vector<std::string_view> words;
-  for (const ScheduleKind kind : kinds) words.emplace_back(name_of(kind));
-  found->fault_at_key(fmt::format("a key that '{}' does not have", name_of(config.schedule.kind)),
+  for (const ScheduleKind one : kinds) words.emplace_back(name_of(one));
+  found->fault_at_key(fmt::format("a key that '{}' does not have", name_of(kind)),
                       fmt::format("{} with kind {} only", key, one_of(words)));
   return std::nullopt;
 }
 
-void read_schedule(const YamlValue& value, Config& config) {
+void read_schedule(const YamlValue& value, ScheduleSettings& schedule) {
   using Kind = ScheduleKind;
   value.only({"kind", "quantum", "batch", "window"});
-  if (const auto kind = value.find("kind")) {
-    constexpr Kind choices[] = {Kind::fifo, Kind::hbrr, Kind::twins, Kind::adaptive};
-    config.schedule.kind = choices[kind->choice({"fifo", "hbrr", "twins", "adaptive"})];
+  value.choose("kind", {"fifo", "hbrr", "twins", "adaptive"}, schedule.kind);
+  if (const auto quantum = schedule_key(value, "quantum", schedule.kind, {Kind::hbrr})) {
+    schedule.quantum = static_cast<uint32_t>(quantum->integer(1, most_batch));
   }
-  if (const auto quantum = schedule_key(value, "quantum", config, {Kind::hbrr})) {
-    config.schedule.quantum = static_cast<uint32_t>(quantum->integer(1, most_batch));
+  if (const auto batch = schedule_key(value, "batch", schedule.kind, {Kind::hbrr, Kind::twins, Kind::adaptive})) {
+    schedule.batch = static_cast<uint32_t>(batch->integer(1, most_batch));
   }
-  if (const auto batch = schedule_key(value, "batch", config, {Kind::hbrr, Kind::twins, Kind::adaptive})) {
-    config.schedule.batch = static_cast<uint32_t>(batch->integer(1, most_batch));
-  }
-  if (const auto window = schedule_key(value, "window", config, {Kind::twins})) {
-    config.schedule.window = window->duration(least_window, most_window, "'8 ms' or '0.5 s'");
+  if (const auto window = schedule_key(value, "window", schedule.kind, {Kind::twins})) {
+    schedule.window = window->duration(least_window, most_window, "'8 ms' or '0.5 s'");
   }
 }
 
@@ -444,21 +416,21 @@ void read_iterations(const YamlValue& value, Config& config) {
   }
 }
 
-void read_log(const YamlValue& value, Config& config) {
+void read_log(const YamlValue& value, LogSettings& log) {
   value.only({"level", "file"});
   if (const auto level = value.find("level")) {
     const std::vector<std::string_view> levels = {"info", "warning", "error", "off"};
-    config.log.level = levels[level->choice(levels)];
+    log.level = levels[level->choice(levels)];
   }
-  if (const auto file = value.find("file")) config.log.file = file->text("the name of a file");
+  if (const auto file = value.find("file")) log.file = file->text("the name of a file");
 }
 
-void read_measurements(const YamlValue& value, Config& config) {
+void read_measurements(const YamlValue& value, MeasurementSettings& measurements) {
   value.only({"report", "trace", "trace_events"});
-  if (const auto report = value.find("report")) config.measurements.report = report->flag();
-  if (const auto trace = value.find("trace")) config.measurements.trace = trace->flag();
+  if (const auto report = value.find("report")) measurements.report = report->flag();
+  if (const auto trace = value.find("trace")) measurements.trace = trace->flag();
   if (const auto events = value.find("trace_events")) {
-    config.measurements.trace_events = static_cast<uint64_t>(events->integer(1, most_trace_events));
+    measurements.trace_events = static_cast<uint64_t>(events->integer(1, most_trace_events));
   }
 }
 
@@ -471,16 +443,16 @@ void read_top(const YamlValue& top, Parameters parameters, Config& config) {
             "parameters", "layouts", "variables", "particles", "actions",      "python",     "on_signal"});
   constexpr std::string_view name_rule = "a name for the files, of letters, digits, '_', '.' and '-'";
   if (const auto name = top.require("name", name_rule)) config.name = name->name(is_series_name, name_rule);
-  if (const auto place = top.find("place")) read_place(*place, config);
+  if (const auto place = top.find("place")) read_place(*place, config.place);
   if (const auto memory = top.find("memory")) read_memory(*memory, config);
-  if (const auto storage = top.find("storage")) read_storage(*storage, config);
-  if (const auto merge = top.find("merge")) read_merge(*merge, config);
+  if (const auto storage = top.find("storage")) read_storage(*storage, config.storage);
+  if (const auto merge = top.find("merge")) read_merge(*merge, config.merge);
   if (const auto format = top.find("format")) read_format(*format, config);
-  if (const auto schedule = top.find("schedule")) read_schedule(*schedule, config);
-  if (const auto forward = top.find("forward")) read_forward(*forward, config);
+  if (const auto schedule = top.find("schedule")) read_schedule(*schedule, config.schedule);
+  if (const auto forward = top.find("forward")) read_forward(*forward, config.forward);
   if (const auto signal = top.find("on_signal")) config.drains_at_signals = signal->choice({"ignore", "drain"}) == 1;
-  if (const auto log = top.find("log")) read_log(*log, config);
-  if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config);
+  if (const auto log = top.find("log")) read_log(*log, config.log);
+  if (const auto measurements = top.find("measurements")) read_measurements(*measurements, config.measurements);
   if (const auto values = top.find("parameters")) read_parameters(*values, parameters);
   for (const auto& [parameter, value] : parameters) config.parameters.push_back({parameter, value});
   if (const auto time = top.find("time")) read_time(*time, parameters, config);

@@ -12,7 +12,7 @@
 
 #include "base/status.hpp"
 #include "config/yaml/yaml_report.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "filter/codecs/codec.hpp"
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

@@ -33,7 +33,7 @@
 #include "filter/chunking.hpp"
 #include "filter/codecs/codec.hpp"
 #include "filter/half.hpp"
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -17,8 +17,8 @@
 #include "filter/pipeline.hpp"
 #include "model/attribute.hpp"
 #include "model/block.hpp"
-#include "model/config.hpp"
 #include "model/request.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

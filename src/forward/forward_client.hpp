@@ -56,6 +56,8 @@ struct ForwardClient {
   uint64_t read = 0;     // bytes
   uint64_t failed = 0;
 
+  // Returns true if its end would cost it nothing.
+  bool has_nothing() const { return files.empty() && locks.empty() && waiting.empty() && under_way == 0; }
   bool has_open(uint32_t file) const {
     const auto found = files.find(file);
     return found != files.end() && found->second.times > 0;

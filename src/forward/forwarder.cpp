@@ -155,8 +155,9 @@ void Forwarder::welcome(LinkEvent& event) {
   const ForwardTerms terms = decode_terms(event.terms);
   const bool known = terms.role == ForwardTerms::Role::client || terms.role == ForwardTerms::Role::inspector;
   if (!known) return links_.distrust(event.peer, "it is no client");
-  if (clients_.size() >= options_.most_clients) {
-    return links_.distrust(event.peer, fmt::format("there are {} clients", clients_.size()));
+  if (!make_place()) {
+    return links_.distrust(event.peer,
+                           fmt::format("there are {} clients, which all have something open", options_.most_clients));
   }
   ForwardClient& client = clients_[event.peer];
   client.peer = event.peer;
@@ -167,6 +168,19 @@ void Forwarder::welcome(LinkEvent& event) {
   client.address = event.address;
   if (client.role == ForwardTerms::Role::client) log_.info("client {} comes from {}", client.name, client.address);
   if (leaving_) links_.send(client.peer, encode_plain(ForwardKind::leaving), {}, next_tag_++);
+}
+
+// Returns true if there is a place for one more client. If all are taken, the first one that has nothing open gives
+// way; it comes again when it needs something. So nobody who only connects keeps others out.
+bool Forwarder::make_place() {
+  const auto is_here = [](const auto& one) { return !one.second.gone; };
+  if (std::count_if(clients_.begin(), clients_.end(), is_here) < options_.most_clients) return true;
+  const auto idle = std::find_if(clients_.begin(), clients_.end(), [&](const auto& one) {
+    return is_here(one) && one.second.has_nothing() && unanswered_calls(one.second) == 0;
+  });
+  if (idle == clients_.end()) return false;
+  distrust(idle->second, "others need its place, and it has nothing open");
+  return true;
 }
 
 // A process that comes again will send nothing more by its earlier links; what is still on its way there is too old.

@@ -33,8 +33,8 @@ namespace tailrace::impl {
 class Forwarder {
  public:
   struct Options {
-    uint32_t window = 32;  // messages of one client that may be unanswered
-    uint32_t most_clients = 4096;
+    uint32_t window = 32;                         // messages of one client that may be unanswered
+    uint32_t most_clients = 4096;                 // at once; those that have gone do not count
     uint32_t most_parts = 16384;                  // messages that have memory at once
     Nanoseconds lease = std::chrono::seconds(8);  // its links must have the same; a client may be busy for so long
     Nanoseconds patience = std::chrono::seconds(30);  // a client must fetch an answer within this time
@@ -110,6 +110,7 @@ class Forwarder {
 
   void take(LinkEvent& event);
   void welcome(LinkEvent& event);
+  bool make_place();
   void hear(ForwardClient& client, LinkEvent& event);
   void hear_transfers(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
   void hear_call(ForwardClient& client, const ForwardHead& head, LinkEvent& event);

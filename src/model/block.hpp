@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

@@ -44,9 +44,9 @@ std::optional<uint64_t> checked_bytes(std::span<const uint64_t> shape, ElementTy
   return bytes;
 }
 
-Shapes::Shapes(const Config& config) : config_(config) {
-  for (const Parameter& parameter : config.parameters) now_.values.push_back(parameter.value);
-  for (const Layout& layout : config.layouts) now_.layouts.push_back(std::make_shared<const Layout>(layout));
+Shapes::Shapes(const Declarations& declared, uint64_t budget) : declared_(declared), budget_(budget) {
+  for (const Parameter& parameter : declared.parameters) now_.values.push_back(parameter.value);
+  for (const Layout& layout : declared.layouts) now_.layouts.push_back(std::make_shared<const Layout>(layout));
   all_ = std::make_shared<const Layouts>(now_.layouts);
 }
 
@@ -73,7 +73,7 @@ Result<std::vector<Number>> Shapes::values_with(std::span<const Setting> setting
       return Status(TAILRACE_INVALID_ARGUMENT,
                     fmt::format("found parameter {} of {}", setting.parameter, values.size()));
     }
-    const std::string& name = config_.parameters[setting.parameter].name;
+    const std::string& name = declared_.parameters[setting.parameter].name;
     if (name == kClientParameter) {
       return Status(TAILRACE_INVALID_ARGUMENT,
                     fmt::format("found the parameter '{}', which is the client's id, expected another", name));
@@ -82,7 +82,7 @@ Result<std::vector<Number>> Shapes::values_with(std::span<const Setting> setting
       return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("found the parameter '{}' twice, expected it once", name));
     }
     set[setting.parameter] = true;
-    const Result<Number> value = value_for(config_.parameters[setting.parameter], setting.value);
+    const Result<Number> value = value_for(declared_.parameters[setting.parameter], setting.value);
     if (!value.ok()) return value.status();
     values[setting.parameter] = value.value();
   }
@@ -109,7 +109,7 @@ Result<Layout> Shapes::evaluate(const Layout& layout, const std::vector<Number>&
         status =
             Status(TAILRACE_WRONG_SHAPE,
                    fmt::format("layout '{}', {}[{}]: found the parameter '{}' with the value {}, expected 0 or more",
-                               layout.name, what, i, config_.parameters[source].name, text_of(values[source])));
+                               layout.name, what, i, declared_.parameters[source].name, text_of(values[source])));
         return;
       }
       numbers[i] = static_cast<uint64_t>(values[source].whole());
@@ -152,11 +152,11 @@ Status Shapes::check(const Layout& layout) const {
                               bytes ? "the global shape" : "the shape",
                               fmt::join(bytes ? layout.global_shape : layout.shape, ", "), name_of(layout.type)));
   }
-  if (*bytes > config_.memory.budget) {
+  if (*bytes > budget_) {
     return Status(TAILRACE_TOO_LARGE,
                   fmt::format("layout '{}': found blocks of {} bytes (shape [{}]), expected blocks that fit into the "
                               "memory budget of {} bytes",
-                              layout.name, *bytes, fmt::join(layout.shape, ", "), config_.memory.budget));
+                              layout.name, *bytes, fmt::join(layout.shape, ", "), budget_));
   }
   return {};
 }

@@ -12,14 +12,14 @@
 
 #include "base/status.hpp"
 #include "model/block.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 
 namespace tailrace::impl {
 
 class Shapes {
  public:
   struct Setting {
-    uint32_t parameter = 0;  // index into Config::parameters
+    uint32_t parameter = 0;  // index into Declarations::parameters
     Number value;
   };
 
@@ -29,11 +29,11 @@ class Shapes {
     Layouts layouts;
   };
 
-  // Starts with the values of the configuration. Borrows the configuration.
-  explicit Shapes(const Config& config);
+  // Starts with the values of the configuration. Borrows `declared`. `budget`: the most bytes of a block.
+  Shapes(const Declarations& declared, uint64_t budget);
 
   const std::shared_ptr<const Layout>& of(uint32_t variable) const {
-    return now_.layouts[config_.variables[variable].layout];
+    return now_.layouts[declared_.variables[variable].layout];
   }
 
   // Returns all present layouts.
@@ -54,7 +54,8 @@ class Shapes {
   Result<Layout> evaluate(const Layout& layout, const std::vector<Number>& values) const;
   Status check(const Layout& layout) const;
 
-  const Config& config_;
+  const Declarations& declared_;
+  const uint64_t budget_;
   State now_;
   std::shared_ptr<const Layouts> all_;
 };

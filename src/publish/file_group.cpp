@@ -31,16 +31,17 @@ Status removed_by_others(const Status& why) {
 
 }  // namespace
 
-FileGroup::FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Witness& witness,
+FileGroup::FileGroup(const StorageSettings& storage, Engine& engine, Format& format, Log& log, Witness& witness,
                      Options options)
-    : config_(config),
+    : storage_(storage),
       engine_(engine),
       format_(format),
       log_(log),
       witness_(witness),
+      on_missing_(options.on_missing),
       clients_(options.clients),
       batches_(engine),
-      publisher_(config, engine, batches_),
+      publisher_(storage, engine, batches_),
       journal_(engine, std::move(options.journal), options.journal_end) {}
 
 // ---- clients ------------------------------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ Result<FileId> FileGroup::open_file(int64_t number, Iteration& iteration, uint32
   if (!iteration.refusal.ok()) return iteration.refusal;
   if (index < iteration.files.size() && iteration.files[index] != 0) return iteration.files[index];
   // A dropped iteration must not keep others from a file of several.
-  if (iteration.dropped && !config_.has_file_each()) return why_ended(number, iteration);
+  if (iteration.dropped && !storage_.has_file_each()) return why_ended(number, iteration);
   const Status taken = taken_by_another(number, index);
   const Result<FileId> file = taken.ok() ? open_or_continue(format_.files(number)[index], number) : taken;
   if (!file.ok()) {
@@ -123,13 +124,13 @@ Result<FileId> FileGroup::open_file(int64_t number, Iteration& iteration, uint32
   }
   if (index >= iteration.files.size()) iteration.files.resize(index + 1);
   iteration.files[index] = file.value();
-  if (!config_.has_file_each()) iteration.series_file = format_.files(number)[index].final_path;
+  if (!storage_.has_file_each()) iteration.series_file = format_.files(number)[index].final_path;
   return file;
 }
 
 // Several iterations may share a file, one after another.
 Status FileGroup::taken_by_another(int64_t number, uint32_t index) const {
-  if (config_.has_file_each()) return {};
+  if (storage_.has_file_each()) return {};
   const std::string& path = format_.files(number)[index].final_path;
   for (const auto& [other, iteration] : iterations_) {
     if (other == number || iteration.series_file != path) continue;
@@ -364,7 +365,7 @@ void FileGroup::publish(int64_t number, Iteration& iteration) {
   Publication publication{
       std::move(plan).value(), {}, FileEnd::published, phase_of(number), [this, number] { return doubt(number); }};
   for (size_t i = 0; i < names.size(); ++i) publication.files.push_back({names[i], iteration.files[i], true});
-  const bool kept = clients_.absent() > 0 && config_.place.on_missing == OnMissing::keep;
+  const bool kept = clients_.absent() > 0 && on_missing_ == OnMissing::keep;
   if (kept) publication.end = FileEnd::kept;
   publisher_.publish(std::move(publication), [this, number, kept, first = names.front()](const Publisher::End& end) {
     format_.ended(number, end.visible);
@@ -547,12 +548,12 @@ void FileGroup::depart(int64_t number, const Departure& how) {
 // The file's device need not be known: all directories are synced. In a file of several iterations, the write that
 // showed this one may not be durable either.
 void FileGroup::complete_publication(int64_t number) {
-  if (config_.storage.durability != Durability::durable) return complete_again(number);
+  if (storage_.durability != Durability::durable) return complete_again(number);
   std::vector<Publisher::Synced> synced;
-  for (const std::string& path : config_.storage.paths) {
+  for (const std::string& path : storage_.paths) {
     synced.push_back({path, static_cast<uint32_t>(synced.size())});
   }
-  const std::optional<FileNames> file = config_.has_file_each() ? std::nullopt : format_.published(number);
+  const std::optional<FileNames> file = storage_.has_file_each() ? std::nullopt : format_.published(number);
   if (file) synced.push_back({file->final_path, file->device, OpenMode::own});
   ++completing_;
   publisher_.sync(synced, [this, number](const Batches::End& end) {

@@ -21,7 +21,7 @@
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 #include "publish/batches.hpp"
 #include "publish/drop_journal.hpp"
 #include "publish/group_clients.hpp"
@@ -34,14 +34,16 @@ namespace tailrace::impl {
 class FileGroup final {
  public:
   struct Options {
-    uint32_t clients = 1;      // number of clients that end every iteration
+    uint32_t clients = 1;  // number of clients that end every iteration
+    OnMissing on_missing = OnMissing::publish;
     std::string journal;       // path of the file that lists dropped iterations
     uint64_t journal_end = 0;  // bytes that an earlier server has written into it
   };
 
-  // Borrows all its arguments for the life of the group. `config` is that of any client: the group uses only what all
-  // have in common.
-  FileGroup(const Config& config, Engine& engine, Format& format, Log& log, Witness& witness, Options options);
+  // Borrows all its arguments for the life of the group. `storage` is that of any client: the group uses only what
+  // all have in common.
+  FileGroup(const StorageSettings& storage, Engine& engine, Format& format, Log& log, Witness& witness,
+            Options options);
 
   // Returns the phase of requests that write an iteration, see Request.
   static uint64_t phase_of(int64_t iteration) { return static_cast<uint64_t>(iteration) + 1; }
@@ -202,11 +204,12 @@ class FileGroup final {
   void depart(int64_t number, const Departure& how);
 
   // Constant after construction.
-  const Config& config_;
+  const StorageSettings& storage_;
   Engine& engine_;
   Format& format_;
   Log& log_;
   Witness& witness_;
+  const OnMissing on_missing_;
 
   // Used by the server's thread only.
   GroupClients clients_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 #include "model/request.hpp"
 
 namespace tailrace::impl {

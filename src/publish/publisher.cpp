@@ -33,10 +33,10 @@ void Publisher::run(const WorkPointer& work) {
   if (!work->how.status.ok()) return give_up(work);
   const size_t steps = length_of_run(left);
   const LeavingFile& file = work->of.files[left.front().file];
-  std::vector<Request> requests = requests_of(left.first(steps), file.file, config_.storage.durability, work->of.end);
+  std::vector<Request> requests = requests_of(left.first(steps), file.file, storage_.durability, work->of.end);
   for (Request& request : requests) {
     request.phase = work->of.phase;
-    request.replace = config_.storage.existing == Existing::resume;
+    request.replace = storage_.existing == Existing::resume;
   }
   batches_.run(std::move(requests), [this, work, steps](const Batches::End& end) { end_run(work, steps, end); });
 }
@@ -54,7 +54,7 @@ void Publisher::end_run(const WorkPointer& work, size_t steps, const Batches::En
   }
   if (!work->how.status.ok()) return give_up(work);
   work->done += steps;
-  if (directories.empty() || config_.storage.durability != Durability::durable) return go_on(work);
+  if (directories.empty() || storage_.durability != Durability::durable) return go_on(work);
   sync(directories, [this, work](const Batches::End& synced) {
     work->how.add(synced.status, synced.course);
     go_on(work);

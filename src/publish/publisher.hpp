@@ -14,7 +14,7 @@
 
 #include "engine/engine.hpp"
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 #include "publish/batches.hpp"
 #include "publish/publication.hpp"
 
@@ -49,8 +49,8 @@ class Publisher {
   static constexpr uint32_t kRequestsAtOnce = kRequestsOfRun;
 
   // All arguments must outlive this.
-  Publisher(const Config& config, Engine& engine, Batches& batches)
-      : config_(config), engine_(engine), batches_(batches) {}
+  Publisher(const StorageSettings& storage, Engine& engine, Batches& batches)
+      : storage_(storage), engine_(engine), batches_(batches) {}
 
   // Calls `then` once, when it has ended. REQUIRES: the engine has room.
   void publish(Publication publication, Then then);
@@ -82,7 +82,7 @@ class Publisher {
   void give_up(const WorkPointer& work);
 
   // Constant after construction.
-  const Config& config_;
+  const StorageSettings& storage_;
   Engine& engine_;
   Batches& batches_;
   // Used by the server's thread only.

@@ -15,7 +15,7 @@
 #include "base/sync/doorbell.hpp"
 #include "client/client.hpp"
 #include "config/config_yaml.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "model/wire/core_wire.hpp"
 #include "place/thread/thread_place.hpp"
 #include "runtime/core/system_processes.hpp"

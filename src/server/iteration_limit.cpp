@@ -20,7 +20,7 @@ uint32_t iteration_limit(const Config& config, uint64_t descriptors) {
   const uint64_t each = kMetadata + kMetadataOfVariable * config.variables.size();
   const uint64_t memory = std::clamp(config.memory.budget, kLeastForMetadata, kMostForMetadata);
   uint64_t limit = std::max(memory / each, kIterationsWhateverMemory);
-  if (!config.has_file_each()) return 1;  // an iteration begins behind the one before it in the file
+  if (!config.storage.has_file_each()) return 1;  // an iteration begins behind the one before it in the file
   uint64_t files = std::max<uint64_t>(config.storage.stripes.directories.size(), 1);  // that one file is
   if (config.format.xdmf != XdmfIterations::none) ++files;
   limit = std::min({limit, descriptors / (kDescriptorsPerIteration * files), uint64_t{config.memory.iterations}});

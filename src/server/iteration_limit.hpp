@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -108,13 +108,14 @@ std::unique_ptr<ServedClients::Files> ServedClients::make_files(int group, const
   options.journal = fmt::format("{}/{}.dropped", config.storage.paths[0], series_of(config, client));
   options.journal_end = ledger_.journal_end(group);
   options.clients = node ? static_cast<uint32_t>(config.place.clients) : 1;
-  files->files =
-      std::make_unique<FileGroup>(files->config, engine_, *files->format, *files->log, *files, std::move(options));
+  options.on_missing = config.place.on_missing;
+  files->files = std::make_unique<FileGroup>(files->config.storage, engine_, *files->format, *files->log, *files,
+                                             std::move(options));
   return files;
 }
 
 ServedClients::Files& ServedClients::files_for(Member& member) {
-  if (!member.config.shares_files()) {
+  if (!member.config.storage.shares_files()) {
     member.own = make_files(member.number, member.config, member.number);
     return *member.own;
   }
@@ -294,7 +295,7 @@ void ServedClients::resume(Files& files, const std::vector<LedgerRecord>& record
     // An iteration that was dropped is dropped again: a file of its name belongs to an earlier run.
     // An iteration without blocks may have such a file, unless no file can get another one of its number, or each
     // node publishes a part of its own.
-    const bool tells = !files.config.has_file_each() || files.config.nodes_share_files();
+    const bool tells = !files.config.storage.has_file_each() || files.config.nodes_share_files();
     const bool in_it = seen.some_written ? seen.all_written : tells;
     const bool whole = !seen.dropped && done.size() >= clients && in_it;
     // The earlier server died between the rename and the ledger's record of it.

@@ -23,7 +23,7 @@
 #include "channel/channel.hpp"
 #include "engine/engine.hpp"
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "place/client_rings.hpp"
 #include "publish/file_group.hpp"
 #include "recovery/ledger.hpp"

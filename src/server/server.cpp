@@ -50,11 +50,12 @@ Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& 
       trace_(trace),
       crew_(crew),
       shares_memory_(shares_memory),
-      layouts_(config, client),
+      layouts_(config, config.memory.budget, client),
       verbs_(config, to_client),
       meter_(to_client.iterations(), engine.clock(), crew != nullptr ? crew->worked() : Nanoseconds::zero()),
       file_meter_(to_client.files(), engine),
-      blocks_(config, client, {to_client, engine, files, layouts_, verbs_, meter_, trace, crew}) {
+      blocks_(config, config.holds_writes(), client,
+              {to_client, engine, files, layouts_, verbs_, meter_, trace, crew}) {
   TAILRACE_REQUIRE(to_client.variables().size() == config.variables.size());
   files_.join(*this);
 }
@@ -72,7 +73,8 @@ void Server::leave() {
 
 void Server::serve_files(SharedFiles& files) {
   RawFiles::Host& host = *this;
-  raw_ = std::make_unique<RawFiles>(config_, client_, to_client_, engine_, files, host, file_meter_);
+  raw_ = std::make_unique<RawFiles>(config_.storage, config_.merge.by_count, client_, to_client_, engine_, files,
+                                    host, file_meter_);
 }
 
 // ---- checks of verbs ------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 
 #include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "model/trace.hpp"
 #include "model/wire/attribute_wire.hpp"
 #include "publish/file_group.hpp"

@@ -90,12 +90,12 @@ ServerActions::ServerActions(const Config& config, const Clock& clock, Log& log)
     : config_(config),
       clock_(clock),
       log_(log),
-      held_(held_variables(config)),
+      held_(held_variables(config.variables.size(), config.actions)),
       names_(names_of(config.actions)),
       of_node_(has_node_scope(config)),
       patience_(longest_limit(config)),
       tally_(counted_actions(config), of_node_ ? static_cast<size_t>(config.place.clients) : 0),
-      kept_(config) {}
+      kept_(config.variables) {}
 
 ServerActions::~ServerActions() = default;
 
@@ -363,7 +363,7 @@ void ServerActions::note_findings(const EndedEvent& ended, const ActionEnd& end)
     const auto member = members_.find(client);
     if (member != members_.end()) groups.insert(&member->second.server->files());
   }
-  const bool shared = config_.shares_files() && ended.event.scope == Action::Scope::client;
+  const bool shared = config_.storage.shares_files() && ended.event.scope == Action::Scope::client;
   const std::string whose = shared ? fmt::format("c{}_", ended.event.clients.front()) : "";
   for (const Finding& finding : end.findings) {
     const std::string name = fmt::format("tailraceAction_{}_{}{}", names_[end.action], whose, finding.key);

@@ -96,7 +96,7 @@ Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
   if (!clients_) continues_run_ = earlier_run_.goes_on_with(process, runs_);
   if (!clients_ || came().empty() || runs_.is_served(client, process)) return false;
   // The server is about to end. Each run has a server that its own processes started.
-  if (!common_->shares_files()) return all_gone();
+  if (!common_->storage.shares_files()) return all_gone();
   const auto here = [this] { return fmt::format("{}", fmt::join(came(), ", ")); };
   if (run_is_over() || runs_.is_of_another(process)) {
     if (all_gone()) {
@@ -211,7 +211,7 @@ bool ServerCore::finish() {
   // run. But who drains a job says that it is over.
   const auto came_to_run = came().size();
   const bool is_incomplete =
-      came_to_run > 0 && common_->shares_files() && came_to_run < static_cast<size_t>(common_->place.clients);
+      came_to_run > 0 && common_->storage.shares_files() && came_to_run < static_cast<size_t>(common_->place.clients);
   if (is_incomplete) ledger_.absent(runs_.times());
   clients_.reset();
   return !options_.drain && (is_incomplete || earlier_run_.is_known());

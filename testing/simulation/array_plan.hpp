@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "testing/simulation/split_dice.hpp"
 
 namespace tailrace::impl::simulation {

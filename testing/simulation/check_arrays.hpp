@@ -6,7 +6,7 @@
 #include <string>
 
 #include "format/plan/stored_as.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "testing/hdf5_file.hpp"
 
 namespace tailrace::impl::simulation {

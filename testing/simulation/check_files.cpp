@@ -26,7 +26,7 @@ class FileCheck {
     if (!there()) return;
     file_ = Hdf5File::open(disk.find(path_)->bytes);
     if (file_ == nullptr) fail("published", "is not a whole HDF5 file");
-    if (!fate.config->has_file_each() && !file_->has(iteration)) path_.clear();
+    if (!fate.config->storage.has_file_each() && !file_->has(iteration)) path_.clear();
     check_xdmf(disk);
   }
 
@@ -142,7 +142,7 @@ bool after_power_cut_unknown(const Fate& fate) {
 
 // Returns true if the iteration's file may have a .part because of other iterations in it.
 bool others_may_have_part(const Fate& fate, const ClientModel& model) {
-  if (fate.config->has_file_each()) return false;
+  if (fate.config->storage.has_file_each()) return false;
   return std::any_of(model.iterations.begin(), model.iterations.end(), [](const auto& of) {
     const IterationModel& iteration = of.second;
     return iteration.failed || iteration.had_part || !(iteration.ended || iteration.dropped);

@@ -4,7 +4,7 @@
 // It reads published files with the HDF5 library, and ends the process when something is wrong.
 #pragma once
 
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "testing/simulation/model.hpp"
 #include "testing/simulation/sim_disk.hpp"
 #include "testing/simulation/story.hpp"

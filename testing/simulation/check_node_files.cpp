@@ -118,7 +118,7 @@ class NodeIteration {
       has_cause_ = has_cause_ || cause.is_of_all_iterations() || cause.path.find(name) != std::string::npos;
     }
     if (!path_.empty()) inode_ = disk.find(path_);
-    if (!path_.empty() && !fates[0].config->has_file_each()) leave_file_of_others();
+    if (!path_.empty() && !fates[0].config->storage.has_file_each()) leave_file_of_others();
   }
 
   // Returns the models that the file matches, or nothing if there is no file. Ends the process if that is not

@@ -234,7 +234,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
                   {.depth = SplitDice(node.seed_, node.name_ + " depth").between32(1, 8)}, node.name_),
           engine(storage, fifo, node.world_.clock(), {}),
           format(config, storage, {0, "machine", [] { return std::string("now"); }}),
-          group(config, engine, format, log, node, {.clients = 1, .journal = "d0/sim.dropped"}) {
+          group(config.storage, engine, format, log, node, {.clients = 1, .journal = "d0/sim.dropped"}) {
       // Two nodes may complete a file at once: they write the same metadata.
       storage.ignore([&node](const void* memory) { return !node.has(memory); });
     }

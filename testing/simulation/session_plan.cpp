@@ -268,7 +268,7 @@ void add_strangers(uint64_t seed, SessionPlan& plan) {
 // one, or they would wait for one another for ever.
 void limit_iterations(SplitDice dice, SessionPlan& plan, const Without& without) {
   if (without.iterations || dice.chance(40)) return;
-  const bool shared = plan.phases[0].clients[0].config.shares_files();
+  const bool shared = plan.phases[0].clients[0].config.storage.shares_files();
   for (PhasePlan& phase : plan.phases) {
     uint64_t all = 0;
     for (ClientPlan& client : phase.clients) {
@@ -321,7 +321,8 @@ void join_iterations(SplitDice dice, SessionPlan& plan) {
 void make_plain(SplitDice dice, SessionPlan& plan) {
   constexpr int64_t kFirst = 100'000;
   const Config& first = plan.phases[0].clients[0].config;
-  if (first.shares_files() || !first.has_file_each() || first.has_particles() || !dice.chance(20)) return;
+  if (first.storage.shares_files() || !first.storage.has_file_each() || first.has_particles() || !dice.chance(20))
+    return;
   const XdmfIterations xdmf = dice.chance(50) ? XdmfIterations::every : XdmfIterations::none;
   const auto allow_for_xdmf = [xdmf](uint64_t& descriptors) {
     const bool limited = descriptors < UINT32_MAX;
@@ -454,7 +455,7 @@ SessionPlan draw_session(uint64_t seed, InPlace place, const Without& without) {
     if (phase.node) phase.node->engine.execute.patience = plan.faults.patience;
   }
   if (SplitDice files(seed, "files"); core && !without.node_files && files.chance(50)) share_files(files, plan);
-  if (plan.phases[0].clients[0].config.shares_files() && !without.strangers) add_strangers(seed, plan);
+  if (plan.phases[0].clients[0].config.storage.shares_files() && !without.strangers) add_strangers(seed, plan);
   limit_iterations(SplitDice(seed, "iterations"), plan, without);
   if (!without.iterations) join_iterations(SplitDice(seed, "files of several iterations"), plan);
   make_plain(SplitDice(seed, "format plain"), plan);

@@ -12,7 +12,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/schedule/slots.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "model/wire/core_wire.hpp"
 #include "testing/simulation/fault_plan.hpp"
 #include "testing/simulation/sim_storage.hpp"

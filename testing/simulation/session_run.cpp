@@ -76,7 +76,7 @@ class SessionRun {
         models_(plan_.phases[0].clients.size()),
         fates_(models_.size()),
         exported_(plan_.phases[0].clients[0].config.storage.paths) {
-    if (!plan_.phases[0].clients[0].config.has_file_each()) disk_.keep_heads();
+    if (!plan_.phases[0].clients[0].config.storage.has_file_each()) disk_.keep_heads();
   }
 
   void run() {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/config/config.hpp"
+
 namespace tailrace::impl {
 namespace {
 
@@ -34,7 +36,7 @@ std::string names(const std::vector<HeldBlock>& blocks) {
 }
 
 TEST(KeptBlocks, GoWithTheirIterationUnlessKept) {
-  KeptBlocks kept(config());
+  KeptBlocks kept(config().variables);
   for (int64_t iteration = 0; iteration < 5; ++iteration) {
     kept.add(block(0, iteration, 7));
     kept.add(block(1, iteration, 7));
@@ -46,7 +48,7 @@ TEST(KeptBlocks, GoWithTheirIterationUnlessKept) {
 }
 
 TEST(KeptBlocks, AnIterationThatHasNotEndedIsHeld) {
-  KeptBlocks kept(config());
+  KeptBlocks kept(config().variables);
   kept.add(block(0, 1, 0));
   kept.add(block(0, 2, 0));
   EXPECT_EQ(names(kept.end(0, 2)), "0/2/0 ");
@@ -55,7 +57,7 @@ TEST(KeptBlocks, AnIterationThatHasNotEndedIsHeld) {
 }
 
 TEST(KeptBlocks, ASecondBlockTakesThePlaceOfTheFirst) {
-  KeptBlocks kept(config());
+  KeptBlocks kept(config().variables);
   EXPECT_FALSE(kept.add(block(0, 1, 0, 64)));
   const auto earlier = kept.add(block(0, 1, 0, 128));
   ASSERT_TRUE(earlier);
@@ -64,7 +66,7 @@ TEST(KeptBlocks, ASecondBlockTakesThePlaceOfTheFirst) {
 }
 
 TEST(KeptBlocks, AnActionGetsItsSourcesBlocksInOrder) {
-  KeptBlocks kept(config());
+  KeptBlocks kept(config().variables);
   for (const int source : {1, 0, 2}) {
     for (const int64_t iteration : {3, 4, 5, 6}) kept.add(block(1, iteration, source));
     kept.add(block(0, 5, source));
@@ -75,7 +77,7 @@ TEST(KeptBlocks, AnActionGetsItsSourcesBlocksInOrder) {
 }
 
 TEST(KeptBlocks, WhoLeavesTakesAllAlong) {
-  KeptBlocks kept(config());
+  KeptBlocks kept(config().variables);
   kept.add(block(0, 1, 0));
   kept.add(block(1, 1, 0));
   kept.add(block(1, 1, 1));
@@ -86,16 +88,17 @@ TEST(KeptBlocks, WhoLeavesTakesAllAlong) {
 TEST(HeldVariables, ThoseThatCallsMayGet) {
   Config made = config();
   made.actions.resize(2);
-  EXPECT_EQ(held_variables(made), (std::vector<bool>{false, false})) << "store needs none";
+  EXPECT_EQ(held_variables(made.variables.size(), made.actions), (std::vector<bool>{false, false}))
+      << "store needs none";
   made.actions[1].run = Action::Run::statistics;
   made.actions[1].variables = {1};
-  EXPECT_EQ(held_variables(made), (std::vector<bool>{false, true}));
+  EXPECT_EQ(held_variables(made.variables.size(), made.actions), (std::vector<bool>{false, true}));
   made.actions[1].variables = {};
-  EXPECT_EQ(held_variables(made), (std::vector<bool>{true, true}));
+  EXPECT_EQ(held_variables(made.variables.size(), made.actions), (std::vector<bool>{true, true}));
 }
 
 TEST(KeptBlocks, WhatIsHeldForOthersIsNotGiven) {
-  KeptBlocks kept(config());
+  KeptBlocks kept(config().variables);
   for (int64_t iteration = 0; iteration < 6; ++iteration) {
     kept.add(block(0, iteration, 7));
     if (iteration != 3) kept.add(block(1, iteration, 7));
@@ -106,7 +109,7 @@ TEST(KeptBlocks, WhatIsHeldForOthersIsNotGiven) {
 }
 
 TEST(KeptBlocks, TheOldestAreGivenUpFirst) {
-  KeptBlocks kept(config());
+  KeptBlocks kept(config().variables);
   EXPECT_FALSE(kept.oldest(7));
   for (const int64_t iteration : {3, 1, 2}) {
     kept.add(block(0, iteration, 7));

@@ -89,7 +89,7 @@ class ClientMemoryTest : public ::testing::Test {
   SimClock clock_;
   SilentLog log_;
   TraceLog trace_{0};
-  Shapes shapes_{config_};
+  Shapes shapes_{config_, config_.memory.budget};
   ClientMeter meter_{clock_, trace_, shapes_, 3};
   ServerLink link_{place_, meter_, false};
   ClientMemory memory_{place_, link_, log_};

@@ -49,7 +49,7 @@ TEST(right, a_file_for_the_whole_job) {
   const auto result = read_path(right("file_per_job.yaml"));
   ASSERT_TRUE(result.ok()) << message_of(result);
   EXPECT_EQ(result.value().storage.file_per, FilePer::job);
-  EXPECT_TRUE(result.value().shares_files());
+  EXPECT_TRUE(result.value().storage.shares_files());
   EXPECT_EQ(series_of(result.value(), 3), "cm1_c");
 }
 
@@ -480,21 +480,21 @@ TEST(program, its_directory_of_raw_files_replaces_the_given_one) {
   input.text = "tailrace: 1\nname: a\nstorage: {path: out, files: elsewhere/}\n";
   const auto given = read_config(input);
   ASSERT_TRUE(given.ok()) << message_of(given);
-  EXPECT_EQ(given.value().file_path("a/b"), "elsewhere/a/b");
+  EXPECT_EQ(given.value().storage.file_path("a/b"), "elsewhere/a/b");
   input.files_override = "/";
   const auto replaced = read_config(input);
   ASSERT_TRUE(replaced.ok()) << message_of(replaced);
-  EXPECT_EQ(replaced.value().file_path("a/b"), "/a/b");
+  EXPECT_EQ(replaced.value().storage.file_path("a/b"), "/a/b");
   input.files_override.reset();
   input.text = "tailrace: 1\nname: a\nstorage: {path: out, files: [/first, /second]}\n";
   const auto several = read_config(input);
   ASSERT_TRUE(several.ok()) << message_of(several);
-  EXPECT_EQ(several.value().file_path("a/b"), "/first/a/b");
-  EXPECT_EQ(several.value().file_path("/second/a"), "/second/a");
+  EXPECT_EQ(several.value().storage.file_path("a/b"), "/first/a/b");
+  EXPECT_EQ(several.value().storage.file_path("/second/a"), "/second/a");
   input.text = "tailrace: 1\nname: a\nstorage: {path: out}\n";
   const auto none = read_config(input);
   ASSERT_TRUE(none.ok()) << message_of(none);
-  EXPECT_EQ(none.value().file_path("a/b"), "out/a/b");
+  EXPECT_EQ(none.value().storage.file_path("a/b"), "out/a/b");
 }
 
 TEST(program, may_rely_on_flush_to_wait) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "format/hdf5/hdf5_format.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "storage/os/os_file_system.hpp"
 
 namespace tailrace::impl {

@@ -26,9 +26,13 @@ class HostileClient {
     while (!links_.is_ready(peer_)) turn();
   }
   bool is_cut_off() const { return !links_.is_ready(peer_); }
-  void turn() {
+  // Keeps the link alive.
+  void beat() {
     events_.clear();
     links_.poll(events_);
+  }
+  void turn() {
+    beat();
     rig_.turn();
   }
   void send(std::span<const std::byte> body, uint64_t bulk = 0) {
@@ -143,6 +147,76 @@ TEST_F(Hostile, CallsWhoseAnswersNobodyFetchesEndTheLink) {
   EXPECT_FALSE(slow.is_cut_off());
   for (int i = 0; i < 1000 && !slow.is_cut_off(); ++i) slow.turn();
   EXPECT_TRUE(slow.is_cut_off()) << "it had more than half a minute for an answer";
+}
+
+// Clients for two places of a forwarder, and somebody who has the key and wants to take them all.
+class Places : public ::testing::Test {
+ protected:
+  static constexpr uint32_t kPlaces = 2;
+  Places() {
+    rig_.add_forwarder("io1", {.most_clients = kPlaces});
+    rig_.during_turn = [this] {
+      for (const auto& one : hostile_) one->beat();
+    };
+  }
+  void take_place() {
+    hostile_.push_back(std::make_unique<HostileClient>(rig_));
+    hostile_.back()->connect();
+  }
+  Status open() {
+    Doorbell doorbell;
+    return rig_.connect(doorbell, log_, "late", {"io1"}).status();
+  }
+
+  const ScratchDirectory scratch_;
+  ForwardRig rig_;
+  KeptLog log_;
+  std::vector<std::unique_ptr<HostileClient>> hostile_;
+};
+
+TEST_F(Places, WhoNeverGreetsHasNone) {
+  Doorbell doorbell;
+  const auto silent = rig_.network.endpoint(doorbell, "silent");
+  for (uint32_t i = 0; i < 10 * kPlaces; ++i) silent->connect("io1");
+  for (int i = 0; i < 10; ++i) rig_.turn(std::chrono::milliseconds(1));
+  const Status opened = open();
+  EXPECT_TRUE(opened.ok()) << opened.fault().message;
+  std::vector<TransportEvent> heard;
+  const Nanoseconds until = rig_.clock.now() + std::chrono::seconds(3);
+  while (rig_.clock.now() < until) rig_.turn();
+  silent->poll(heard);
+  EXPECT_EQ(std::count_if(heard.begin(), heard.end(),
+                          [](const TransportEvent& event) { return event.kind == TransportEvent::Kind::lost; }),
+            10 * kPlaces);
+}
+
+TEST_F(Places, WhoHasNothingOpenGivesWay) {
+  for (uint32_t i = 0; i < kPlaces; ++i) take_place();
+  ForwardedClient client(rig_, {"io1"});
+  EXPECT_TRUE(hostile_.front()->is_cut_off());
+  EXPECT_FALSE(hostile_.back()->is_cut_off());
+  EXPECT_NE(rig_.forwarders.at("io1")->log.text().find("has nothing open"), std::string::npos);
+  const FileHandle file = client.open(scratch_ / "a");
+  for (uint32_t i = 0; i < 10 * kPlaces; ++i) take_place();
+  std::vector<std::byte> bytes(1000, std::byte{5});
+  EXPECT_EQ(client.run(Transfer::Kind::write, file, 0, bytes), 1000) << "who has a file open keeps its place";
+  EXPECT_TRUE(client.log.lines.empty()) << client.log.text();
+  client.files().close(file);
+  for (uint32_t i = 0; i < 10 * kPlaces; ++i) take_place();
+  client.files().close(client.open(scratch_ / "b"));  // it has lost its place, and takes one again
+}
+
+TEST_F(Places, WhoeverComesWhenAllAreInUseIsRefused) {
+  std::vector<std::unique_ptr<ForwardedClient>> clients;
+  for (uint32_t i = 0; i < kPlaces; ++i) {
+    clients.push_back(std::make_unique<ForwardedClient>(rig_, std::vector<std::string>{"io1"}));
+    (void)clients.back()->open(scratch_ / std::to_string(i));
+  }
+  EXPECT_EQ(open().code(), TAILRACE_SERVER_LOST);
+  EXPECT_NE(rig_.forwarders.at("io1")->log.text().find("there are 2 clients"), std::string::npos);
+  clients.pop_back();
+  for (int i = 0; i < 20; ++i) rig_.turn();
+  EXPECT_TRUE(open().ok());
 }
 
 // Changed and made-up messages, from clients that come again when they are cut off, beside one that works.

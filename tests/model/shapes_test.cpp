@@ -25,7 +25,7 @@ Config sample() {
 
 TEST(Shapes, FollowTheSettings) {
   const Config config = sample();
-  Shapes shapes(config);
+  Shapes shapes(config, config.memory.budget);
   const auto x = shapes.of(0);
   const auto y = shapes.of(1);
   EXPECT_EQ(x->shape, (std::vector<uint64_t>{3, 4}));
@@ -46,7 +46,7 @@ TEST(Shapes, FollowTheSettings) {
 
 TEST(Shapes, RefuseWhatCannotBe) {
   const Config config = sample();
-  const Shapes shapes(config);
+  const Shapes shapes(config, config.memory.budget);
   const auto code = [&](std::vector<Shapes::Setting> settings) { return shapes.with(settings).status().code(); };
   EXPECT_EQ(code({{0, 9}}), TAILRACE_WRONG_SHAPE) << "more than the whole";
   EXPECT_EQ(code({{0, 9}, {1, 9}}), TAILRACE_OK);

@@ -55,7 +55,7 @@ class SharedIteration : public testing::Test {
   SomeClient three_{3};
   SomeClient five_{5};
   NoWitness witness_;
-  FileGroup files_{config_, engine_, format_, log_, witness_, {.clients = 3, .journal = "out/sim.dropped"}};
+  FileGroup files_{config_.storage, engine_, format_, log_, witness_, {.clients = 3, .journal = "out/sim.dropped"}};
 };
 
 TEST_F(SharedIteration, EndedByAll) {

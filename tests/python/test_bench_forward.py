@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 from tailrace import cli
-from tailrace.bench import forward, namespaces, program, student, testbed
+from tailrace.bench import forward, forward_overlap, machine, namespaces, program, student, testbed
 from tailrace.cli import forwarder
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -29,10 +29,25 @@ def test_the_real_study(tmp_path, capsys, forward_bench):
                      "--json", str(file)]) == 0
     said = capsys.readouterr().out
     assert "bars kept" in said and "over TCP" in said and "TLS alone, into a file" in said
+    assert "computes as long as it writes" in said and "computing as long as writing, beside the limit" in said
     document = json.loads(file.read_text())
-    assert [bar["bar"] is not None for bar in document["bars"]].count(True) == 3
+    assert [bar["bar"] is not None for bar in document["bars"]].count(True) == (5 if machine.cpus() >= 3 else 3)
     assert all(bar["count"] == forward.QUICK.repeats and bar["least"] > 0 for bar in document["bars"])
     assert not (tmp_path / "out").exists()
+
+
+def test_bars_of_computing_beside_writing():
+    """3 iterations of C = 2 s; W = 1 s directly, and 2 s by the forwarder: the limits are 7 and 8 s."""
+    runs = {"compute": [6.1], "compute: computing": [6.0], "direct write": [3.0], "direct both": [7.0],
+            "direct both: computing": [6.0], "forwarder write": [6.0], "forwarder both": [12.0],
+            "forwarder both: computing": [9.0]}
+    assert [forward_overlap.limits(runs, way, 3) for way in ("direct", "forwarder")] == [[7.0], [8.0]]
+    found = forward_overlap.bars_of(runs, 3, cpus=3)
+    assert [bar.values for bar in found] == [[1.5], [1.0], [1.5], [1.0], [1.5], [1.0], [2.0]]
+    assert [bar.bar for bar in found] == [1.05, None, None, None, 1, None, None]
+    assert not any(bar.note for bar in found)
+    shared = forward_overlap.bars_of(runs, 3, cpus=2)
+    assert not any(bar.bar for bar in shared) and shared[0].note.startswith("2 processors")
 
 
 def test_without_the_transports_program_that_is_said(tmp_path, capsys, monkeypatch, forward_bench):

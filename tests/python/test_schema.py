@@ -3,6 +3,7 @@ every key and word that the library knows, and no others."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import pathlib
 import re
@@ -187,6 +188,36 @@ def test_the_words_are_those_of_the_library(path, words):
 def test_the_command_prints_it(run):
     code, text, message = run("check", "--schema")
     assert code == 0 and message == "" and json.loads(text) == SCHEMA
+
+
+def reference():
+    spec = importlib.util.spec_from_file_location("config_reference", REPOSITORY / "tools/config_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_has_the_keys_of_the_schema():
+    """Else run tools/config_reference.py."""
+    made = reference()
+    page = made.PAGE.read_text()
+    assert made.written(page, SCHEMA) == page
+    more = json.loads(json.dumps(SCHEMA))
+    more["properties"]["merge"]["properties"]["new"] = {"description": "A new key.", "type": "boolean"}
+    assert "| `new` | `true`, `false` | – | A new key. |" in made.written(page, more)
+
+
+def test_each_mapping_has_a_table_and_each_table_a_mapping():
+    made = reference()
+    page = made.PAGE.read_text()
+    for of_none in (page.replace("<!-- keys: merge -->", "<!-- keys: nothing -->"),
+                    page.replace("<!-- keys: layouts.* -->", "")):
+        with pytest.raises(ValueError, match="nothing|layouts"):
+            made.written(of_none, SCHEMA)
+    fewer = {**SCHEMA, "properties": {**SCHEMA["properties"]}}
+    del fewer["properties"]["layouts"]
+    with pytest.raises(ValueError, match="layouts"):
+        made.written(page, fewer)
 
 
 def test_editors_get_a_description_of_every_key():

@@ -79,7 +79,7 @@ class ServerAndEnds : public testing::Test {
       : faults_(storage_, doorbell_, 1, std::move(plan)),
         engine_(faults_, fifo_, clock_, options),
         format_(config_, storage_.files(), {0, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }}),
-        files_(config_, engine_, format_, log_, witness_, {}),
+        files_(config_.storage, engine_, format_, log_, witness_, {}),
         ends_(config_.memory.budget, config_.variables.size()),
         server_(config_, 0, ends_, engine_, files_, trace_) {}
 

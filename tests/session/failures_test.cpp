@@ -69,7 +69,7 @@ TEST(SessionFailures, OfANameThatAnEarlierServerLeftUnsynced) {
   Engine engine(storage, fifo, clock, {});
   Hdf5Format format(config, storage, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }});
   NoWitness witness;
-  FileGroup files(config, engine, format, log, witness, {});
+  FileGroup files(config.storage, engine, format, log, witness, {});
   KeptFailures client;
   files.join(client);
   files.complete_publication(7);

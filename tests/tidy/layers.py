@@ -19,7 +19,7 @@ LAYERS = [
     {"base/names", "base/net", "base/sync", "base/os"},
     {"base/memory", "base/signals"},
     {"model", "transport"},
-    {"model/wire", "transport/key", "transport/link", "transport/loader"},
+    {"model/config", "model/wire", "transport/key", "transport/link", "transport/loader"},
     {"transport/simulated", "transport/tcp", "transport/ucx"},
     {"config/yaml"},
     {"config", "storage"},
@@ -39,7 +39,7 @@ LAYERS = [
     {"runtime/forward", "runtime/output", "runtime/measurements"},
     {"runtime/core"},
     {"runtime"},
-    {"api"},
+    {"api", "programs"},
 ]
 LAYER = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 
@@ -89,8 +89,8 @@ THIRD_PARTY = [
                             "bench", "tests", "testing"]),
     (r"nanobind/", ["bindings/python", "bindings/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/api", "testing/forward_testbed",
-                "testing/hostile_network"]),
+    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/programs",
+                "testing/forward_testbed", "testing/hostile_network"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["bench"]),
 ]

@@ -17,8 +17,8 @@ FOLDER = re.compile(r"^tailrace_folder\(([\w/]+)(.*?)\)[ \t]*$", re.MULTILINE | 
 PAGE = "docs/ARCHITECTURE.md"
 BEGIN, END = "<!-- layers: begin -->\n", "<!-- layers: end -->"
 
-# CMake makes these without tailrace_folder: the shared library, and a program of its own.
-OTHER_TARGETS = {"api", "action/host"}
+# CMake makes these without tailrace_folder: the shared library, and programs.
+OTHER_TARGETS = {"api", "programs", "action/host"}
 
 # The purpose of each layer, the lowest first, as on the page.
 MEANING = [
@@ -30,7 +30,7 @@ MEANING = [
     "files as they are; where the server runs; actions",
     "the two halves of a session", "parts of the server", "the verbs of a client", "the server",
     "parts of the composition roots", "files, figures", "place core's composition root", "the composition root",
-    "the C interface"]
+    "the C interface; programs"]
 
 
 def targets_of(texts):

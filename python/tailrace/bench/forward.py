@@ -1,7 +1,8 @@
 """The study of `tailrace bench forward`: one program and one forwarder on this machine, beside the disk and TLS.
 
 Each round writes and reads one raw file directly and through the forwarder, writes one in memory through it, and
-waits for small writes to a file in memory, so that the network's part of their time shows.
+waits for small writes to a file in memory, so that the network's part of their time shows. A program computes as long
+as it writes, in both ways (forward_overlap.py).
 The program tls_stream sends the same bytes by TLS alone, and receives them into a file, which is all that one
 connection and two processors can do; transport_speed sends them by tailrace's transport alone. A bar says how much
 slower the forwarder may be. Prints nothing, but reports to an Observer.
@@ -19,7 +20,7 @@ from typing import Any
 
 import tailrace
 
-from . import bars, machine, program
+from . import bars, forward_overlap, machine, program
 from .bars import Bar
 from .forwarder import Forwarder
 from .program import Failed, Report
@@ -34,7 +35,8 @@ _TRANSPORT = pathlib.Path("build/release/testing/transport_speed/transport_speed
 _TLS = "tls_stream"  # beside forward_bench
 _MEMORY = pathlib.Path("/dev/shm")
 
-_WAYS = ("direct", "forwarder", "memory", "tls", "transport")
+_WAYS = ("direct", "forwarder", "memory", "tls", "transport", "overlap")
+_RUNS = 11 + forward_overlap.RUNS  # of a round
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,14 @@ class Settings:
     bytes: int = 256 << 20  # of the file
     request: int = 1 << 20  # bytes
     small: int = 2000  # writes of SMALL that are waited for
+    output: int = 64 << 20  # bytes of an iteration of the program that computes
+    iterations: int = 16
     repeats: int = 5
     tries: int = TRIES  # most tries of a run that the host disturbs
 
 
 # A check that everything works; measures nothing.
-QUICK = Settings(bytes=4 << 20, small=20, repeats=1, tries=1)
+QUICK = Settings(bytes=4 << 20, small=20, output=1 << 20, iterations=3, repeats=1, tries=1)
 
 
 class Observer:
@@ -74,7 +78,7 @@ def study(given: pathlib.Path | None, settings: Settings, observer: Observer) ->
     path = program.locate("forward_bench", _PLACE, given, "--program")
     with contextlib.ExitStack() as all_of_them:
         scratch = all_of_them.enter_context(Scratch([settings.directory]))
-        scratch.require(2 * settings.bytes)
+        scratch.require(2 * settings.bytes + settings.iterations * settings.output)
         memory = pathlib.Path(all_of_them.enter_context(tempfile.TemporaryDirectory(
             prefix="tailrace_bench_", dir=_MEMORY if _MEMORY.is_dir() else None)))
         forwarder = all_of_them.enter_context(Forwarder([*scratch.directories, memory], 256 << 20))
@@ -91,6 +95,8 @@ class _Study:
         self._memory = memory
         self._forwarder = forwarder
         self._steal = Steal(tries=settings.tries)
+        self._overlap = forward_overlap.Overlap(program.find(), scratch, forwarder, self._steal,
+                                                bytes_=settings.output, iterations=settings.iterations)
         self._missing: list[dict[str, str]] = []
         try:
             self._transport = program.locate("transport_speed", _TRANSPORT, None, "--program")
@@ -101,14 +107,16 @@ class _Study:
         s = self._settings
         ways = [way for way in _WAYS if way != "transport" or not self._missing]
         runs: dict[str, list[float]] = {}
-        self._observer.begin("one program, one forwarder", (s.repeats + 1) * 11)
+        self._observer.begin("one program, one forwarder", (s.repeats + 1) * _RUNS)
         for number in range(s.repeats + 1):  # the first one warms up
             turn = number % len(ways)
             for way in ways[turn:] + ways[:turn]:
                 for what, seconds in self._turn(way, f"round {number}" if number else "warming up").items():
                     if number:
                         runs.setdefault(f"{way} {what}", []).append(seconds)
-        found = {"forward tls": self._peers(runs), "forward tcp": self._bars(runs)}
+        beside = {name.removeprefix("overlap "): each for name, each in runs.items() if name.startswith("overlap ")}
+        found = {"forward tls": self._peers(runs), "forward tcp": self._bars(runs),
+                 "forward overlap": forward_overlap.bars_of(beside, s.iterations, machine.cpus())}
         for part, each in found.items():
             self._observer.part(part, each)
         for one in self._missing:
@@ -119,6 +127,8 @@ class _Study:
         """Returns the seconds of a run of each kind: for all bytes, or for one small write or round trip."""
         if way == "tls":
             return self._tls(title)
+        if way == "overlap":
+            return self._overlap.turn(lambda what: self._observer.run(f"{what}, {title}"))
         if way == "transport":
             self._observer.run(f"the transport, {title}")
             said = program.ask([str(self._transport), "--json", *(["--tiny"] if self._settings == QUICK else [])],

@@ -14,9 +14,14 @@ from typing import Any
 def describe() -> dict[str, Any]:
     """Returns the "machine" of a result file."""
     return {"cpu": _field("/proc/cpuinfo", "model name") or platform.machine(),
-            "cpus": len(os.sched_getaffinity(0)),
+            "cpus": cpus(),
             "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             "kernel": platform.release(), "os": _os()}
+
+
+def cpus() -> int:
+    """Returns how many processors this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def filesystem(directory: pathlib.Path) -> str:

@@ -24,7 +24,9 @@ TITLES = {"open": "open, and the first output", "places": "place core beside pla
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
           "restart": "the server is killed",
           "forward tls": "TLS alone, between two processes",
-          "forward tcp": "through a forwarder, over TCP with TLS", "transport_speed": "the transport alone"}
+          "forward tcp": "through a forwarder, over TCP with TLS",
+          "forward overlap": "a program that computes as long as it writes (C = W)",
+          "transport_speed": "the transport alone"}
 
 
 class Printer:

@@ -71,6 +71,12 @@ class YamlValue {
   // Returns the entries of a map; none after a report.
   std::vector<YamlValue> entries(std::string_view expected) const;
   std::optional<YamlValue> find(std::string_view key) const;
+  // Reads the key into an enumeration whose values, from 0 on, have these words. Changes nothing if the key is
+  // missing.
+  template <typename Enum>
+  void choose(std::string_view key, const std::vector<std::string_view>& words, Enum& into) const {
+    if (const auto value = find(key)) into = static_cast<Enum>(value->choice(words));
+  }
   // Returns the entry of the key, and reports if it is missing.
   std::optional<YamlValue> require(std::string_view key, std::string_view expected) const;
   // Reports a value that is no map, and any key that is not in `known`; the first of these is the main one, for which

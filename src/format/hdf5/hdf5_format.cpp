@@ -82,7 +82,7 @@ bool exists(const FileSystem& files, const std::string& path) { return files.sta
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_(config) {
+    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_(config, config.format) {
   rehearse();
 }
 
@@ -156,7 +156,7 @@ Hdf5Format::Record& Hdf5Format::begin(int64_t iteration) {
     record.plan = std::make_shared<IterationPlan>(IterationPlan::of_nodes(config_, names.temporary));
     record.files = {names, part_beside(config_, names)};
     (void)xdmf_.begins(iteration);  // the first one is known, whichever node completes it
-  } else if (config_.has_file_each()) {
+  } else if (config_.storage.has_file_each()) {
     record.plan = std::make_shared<IterationPlan>(config_, names.temporary);
     record.files.push_back(std::move(names));
     if (xdmf_.begins(iteration)) record.files.push_back(XdmfFiles::beside(record.files[0]));
@@ -253,7 +253,7 @@ std::optional<FileNames> Hdf5Format::published(int64_t iteration) const {
     if (own.ok() && own.value().size > 0) {
       return FileNames{path, path, config_.storage.paths[device], static_cast<uint32_t>(device)};
     }
-    if (!config_.has_file_each()) {  // other iterations may have made the file, and its .part
+    if (!config_.storage.has_file_each()) {  // other iterations may have made the file, and its .part
       const Result<SeriesFile> series =
           is_whole ? SeriesFile::open(files_, path) : Result<SeriesFile>(whole.status());
       is_there = series.ok() && series.value().contains(iteration);
@@ -285,7 +285,7 @@ Result<PublicationPlan> Hdf5Format::finish(int64_t iteration) {
   if (config_.storage.file_per == FilePer::process) provenance.client = options_.client;
   if (config_.storage.file_per == FilePer::node) provenance.node = config_.place.node;
   record.stage = Stage::finished;
-  if (!config_.has_file_each()) return finish_in_series(iteration, record, provenance);
+  if (!config_.storage.has_file_each()) return finish_in_series(iteration, record, provenance);
   const std::string& path = record.files[0].final_path;
   if (config_.nodes_share_files()) {
     xdmf_.note(path, *record.plan);
@@ -355,7 +355,7 @@ Result<PublicationPlan> Hdf5Format::finish_in_series(int64_t iteration, const Re
 void Hdf5Format::ended(int64_t iteration, bool published) {
   const auto found = records_.find(iteration);
   if (found != records_.end() && found->second.stage == Stage::finished) remember(iteration, found->second);
-  if (config_.has_file_each()) return;
+  if (config_.storage.has_file_each()) return;
   for (size_t device = 0; device < config_.storage.paths.size(); ++device) {
     const auto series = series_files_.find(path_on(device, iteration));
     if (series == series_files_.end()) continue;

@@ -22,7 +22,7 @@
 #include "format/hdf5/xdmf_files.hpp"
 #include "format/plan/iteration_plan.hpp"
 #include "format/plan/stored_as.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {

@@ -15,7 +15,7 @@
 #include "format/hdf5/iteration_image.hpp"
 #include "format/metadata/object_header.hpp"
 #include "format/plan/iteration_plan.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

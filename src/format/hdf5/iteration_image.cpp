@@ -247,7 +247,7 @@ bool Description::describe_openpmd(const Provenance& provenance) {
   if (!data.valid()) return false;
   group_ = create_group(data.id(), std::to_string(iteration_));
   // The root of a file of several iterations has the run that wrote to it last.
-  const std::string run = config_.has_file_each() ? "" : provenance.run;
+  const std::string run = config_.storage.has_file_each() ? "" : provenance.run;
   if (!group_.valid() || !describe_iteration(run) || !describe_findings()) return false;
   const bool noted = note_address(file_.id(), made_.root) && note_address(data.id(), made_.data) &&
                      note_address(group_.id(), made_.iteration);
@@ -259,7 +259,7 @@ bool Description::describe_openpmd(const Provenance& provenance) {
 // HDF5 puts the superblock and the root group into the first block of metadata. The raw data follow, and then all
 // other metadata. In a file of several iterations, only the superblock is before the raw data.
 bool Description::begin(const std::string& path) {
-  const bool alone = config_.has_file_each();
+  const bool alone = config_.storage.has_file_each();
   if (!alone) image_.space_begin = pages_of(plan_.raw_end());
   const Handle access = access_properties(&image_, alone);
   const Handle creation = creation_properties();
@@ -273,7 +273,7 @@ bool Description::begin(const std::string& path) {
 
 bool Description::describe_root(const Provenance& provenance) {
   const hid_t root = file_.id();
-  const bool alone = config_.has_file_each();
+  const bool alone = config_.storage.has_file_each();
   return put_text(root, "openPMD", "1.1.0") && put_uint32(root, "openPMDextension", 0) &&
          put_text(root, "basePath", "/data/%T/") && put_text(root, "meshesPath", "meshes/") &&
          (!config_.has_particles() || put_text(root, "particlesPath", "particles/")) &&

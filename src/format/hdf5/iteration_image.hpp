@@ -12,7 +12,7 @@
 
 #include "format/format.hpp"
 #include "format/plan/iteration_plan.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -31,12 +31,11 @@ std::vector<XdmfDataset> XdmfFiles::datasets_of(const IterationPlan& plan) {
 
 bool XdmfFiles::begins(int64_t iteration) {
   if (!first_) first_ = iteration;
-  return config_.format.xdmf == XdmfIterations::every ||
-         (config_.format.xdmf == XdmfIterations::first && first_ == iteration);
+  return format_.xdmf == XdmfIterations::every || (format_.xdmf == XdmfIterations::first && first_ == iteration);
 }
 
 void XdmfFiles::note(const std::string& path, const IterationPlan& plan) {
-  if (config_.format.xdmf != XdmfIterations::none) grids_.note(name_in(path), datasets_of(plan));
+  if (format_.xdmf != XdmfIterations::none) grids_.note(name_in(path), datasets_of(plan));
 }
 
 // The XDMF file is written before anything has a name, since that may fail, and gets its name after the file to which

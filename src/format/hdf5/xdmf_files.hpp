@@ -9,14 +9,15 @@
 #include "format/format.hpp"
 #include "format/plan/iteration_plan.hpp"
 #include "format/xdmf/xdmf_grids.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 
 namespace tailrace::impl {
 
 class XdmfFiles {
  public:
   // `config` outlives this.
-  explicit XdmfFiles(const Config& config) : config_(config), grids_(config) {}
+  XdmfFiles(const Declarations& declared, const FormatSettings& format)
+      : format_(format), grids_(declared, format.meshes) {}
 
   // Returns the names of the XDMF file beside the file.
   static FileNames beside(FileNames names);
@@ -32,7 +33,7 @@ class XdmfFiles {
            const std::vector<XdmfDataset>& datasets);
 
  private:
-  const Config& config_;
+  const FormatSettings& format_;
   XdmfGrids grids_;
   std::optional<int64_t> first_;  // the first iteration that began
 };

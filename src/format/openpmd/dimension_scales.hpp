@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "format/openpmd/handle.hpp"
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

@@ -48,9 +48,9 @@ std::vector<std::string> parts_of(const std::string& name) {
 }
 
 // Returns the components of the species' record `position`, of which there is a dataset or a constant.
-std::vector<std::string> position_components(const Config& config, const std::string& species) {
+std::vector<std::string> position_components(const Declarations& declared, const std::string& species) {
   std::vector<std::string> components;
-  for (const Variable& variable : config.variables) {
+  for (const Variable& variable : declared.variables) {
     const std::vector<std::string> parts = parts_of(variable.name);
     const bool found = variable.record.of_particles && parts[0] == species && parts[1] == kPosition;
     if (found) components.push_back(parts.size() > 2 ? parts[2] : "");
@@ -58,12 +58,12 @@ std::vector<std::string> position_components(const Config& config, const std::st
   return components;
 }
 
-bool has_record(const Config& config, const std::string& species, std::string_view name) {
-  const bool constant = std::any_of(config.constants.begin(), config.constants.end(), [&](const ConstantRecord& one) {
-    return one.species == species && one.name == name;
-  });
+bool has_record(const Declarations& declared, const std::string& species, std::string_view name) {
+  const bool constant =
+      std::any_of(declared.constants.begin(), declared.constants.end(),
+                  [&](const ConstantRecord& one) { return one.species == species && one.name == name; });
   const std::string path = species + "/" + std::string(name);
-  return constant || std::any_of(config.variables.begin(), config.variables.end(), [&](const Variable& one) {
+  return constant || std::any_of(declared.variables.begin(), declared.variables.end(), [&](const Variable& one) {
            return one.record.of_particles && (one.name == path || one.name.starts_with(path + "/"));
          });
 }
@@ -97,9 +97,9 @@ bool put_corners(hid_t patches, const char* name, const std::vector<std::string>
 }
 
 // Returns the unit of the species' positions.
-Unit position_unit(const Config& config, const std::string& species) {
+Unit position_unit(const Declarations& declared, const std::string& species) {
   const std::string path = species + "/" + std::string(kPosition);
-  for (const Variable& variable : config.variables) {
+  for (const Variable& variable : declared.variables) {
     if (variable.record.of_particles && variable.name.starts_with(path)) return variable.unit;
   }
   return {};
@@ -152,26 +152,27 @@ bool put_constant(hid_t species, const ConstantRecord& record, uint64_t count) {
   return true;
 }
 
-std::vector<ConstantRecord> constants_of(const Config& config, const std::string& species) {
+std::vector<ConstantRecord> constants_of(const Declarations& declared, const std::string& species) {
   std::vector<ConstantRecord> records;
-  for (const ConstantRecord& record : config.constants) {
+  for (const ConstantRecord& record : declared.constants) {
     if (record.species == species) records.push_back(record);
   }
-  const std::vector<std::string> components = position_components(config, species);
-  if (components.empty() || has_record(config, species, kPositionOffset)) return records;
+  const std::vector<std::string> components = position_components(declared, species);
+  if (components.empty() || has_record(declared, species, kPositionOffset)) return records;
   ConstantRecord offset{species, std::string(kPositionOffset), {}, Unit{"m", 1.0, {1, 0, 0, 0, 0, 0, 0}}, false, 0};
   for (const std::string& component : components) offset.components.push_back({component, 0.0});
   records.push_back(std::move(offset));
   return records;
 }
 
-bool put_patches(hid_t species, const Config& config, const std::string& name, const ParticlePatches& patches) {
+bool put_patches(hid_t species, const Declarations& declared, const std::string& name,
+                 const ParticlePatches& patches) {
   if (patches.size() > kMostPatches) return true;  // a reader does without them, but not with a part
   const Handle group = create_group(species, "particlePatches");
   if (!group.valid()) return false;
   std::vector<uint64_t> counts;
   std::vector<uint64_t> firsts;
-  const std::vector<std::string> components = position_components(config, name);
+  const std::vector<std::string> components = position_components(declared, name);
   std::vector<std::vector<double>> offsets(components.size());
   std::vector<std::vector<double>> extents(components.size());
   for (const auto& [client, patch] : patches) {
@@ -186,7 +187,7 @@ bool put_patches(hid_t species, const Config& config, const std::string& name, c
     const Handle dataset = put_compact(group.id(), key, H5T_NATIVE_UINT64, *values);
     if (!dataset.valid() || !put_double(dataset.id(), "unitSI", 1.0)) return false;
   }
-  const Unit unit = position_unit(config, name);
+  const Unit unit = position_unit(declared, name);
   return put_corners(group.id(), "offset", components, offsets, unit) &&
          put_corners(group.id(), "extent", components, extents, unit);
 }

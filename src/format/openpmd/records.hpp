@@ -11,7 +11,7 @@
 
 #include "format/openpmd/handle.hpp"
 #include "format/openpmd/patch.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 
 namespace tailrace::impl {
 
@@ -31,9 +31,10 @@ bool put_constant(hid_t species, const ConstantRecord& record, uint64_t count);
 
 // Returns the constant records of a species: the configuration's, and zeros for positionOffset, which openPMD
 // requires beside `position`.
-std::vector<ConstantRecord> constants_of(const Config& config, const std::string& species);
+std::vector<ConstantRecord> constants_of(const Declarations& declared, const std::string& species);
 
 // Writes which client has which particles of a species, and where they are: the group particlePatches.
-bool put_patches(hid_t species, const Config& config, const std::string& name, const ParticlePatches& patches);
+bool put_patches(hid_t species, const Declarations& declared, const std::string& name,
+                 const ParticlePatches& patches);
 
 }  // namespace tailrace::impl

@@ -19,9 +19,9 @@ uint64_t next_place(uint64_t end, uint64_t bytes) {
   return (end + unit - 1) / unit * unit;
 }
 
-ArrayPlaces array_places(const Config& config, const Layouts& layouts, uint64_t begin) {
+ArrayPlaces array_places(const Declarations& declared, const Layouts& layouts, uint64_t begin) {
   ArrayPlaces places{{}, begin};
-  for (const Variable& variable : config.variables) {
+  for (const Variable& variable : declared.variables) {
     const auto [place, is_new] = places.of.try_emplace(variable.dataset);
     if (!is_new) continue;
     const uint64_t bytes = bytes_of_whole(*layouts[variable.layout]);

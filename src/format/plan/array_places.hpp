@@ -9,7 +9,7 @@
 #include <string>
 
 #include "model/block.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 #include "model/request.hpp"
 
 namespace tailrace::impl {
@@ -24,6 +24,6 @@ struct ArrayPlaces {
 uint64_t next_place(uint64_t end, uint64_t bytes);
 
 // `layouts`: those of a client. `begin`: where the first array may begin.
-ArrayPlaces array_places(const Config& config, const Layouts& layouts, uint64_t begin);
+ArrayPlaces array_places(const Declarations& declared, const Layouts& layouts, uint64_t begin);
 
 }  // namespace tailrace::impl

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

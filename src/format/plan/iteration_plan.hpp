@@ -18,7 +18,7 @@
 #include "format/openpmd/patch.hpp"
 #include "format/plan/array_places.hpp"
 #include "format/plan/stored_as.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -20,7 +20,7 @@
 #include "base/status.hpp"
 #include "format/format.hpp"
 #include "model/attribute.hpp"
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 
 namespace tailrace::impl {
 

@@ -81,8 +81,8 @@ struct XdmfGrids::Sorted {
   void leave_out(const std::string& name, std::string why) { left_out.push_back({name, std::move(why)}); }
 };
 
-XdmfGrids::XdmfGrids(const Config& config) : config_(config) {
-  for (const XdmfMesh& mesh : config.format.meshes) {
+XdmfGrids::XdmfGrids(const Declarations& declared, const std::vector<XdmfMesh>& meshes) : declared_(declared) {
+  for (const XdmfMesh& mesh : meshes) {
     for (const uint32_t one : mesh.variables) mesh_of_[one] = &mesh;
     for (const uint32_t one : mesh.coordinates) are_coordinates_.insert(one);
   }
@@ -100,7 +100,7 @@ XdmfIteration XdmfGrids::describe(int64_t number, double time, const std::string
   note(file, datasets);
   Sorted sorted;
   for (const XdmfDataset& one : datasets) {
-    const Variable& variable = config_.variables[one.variable];
+    const Variable& variable = declared_.variables[one.variable];
     const auto mesh = mesh_of_.find(one.variable);
     const bool is_coordinate = mesh == mesh_of_.end() && are_coordinates_.contains(one.variable);
     if (variable.xdmf == XdmfCenter::off || is_coordinate || product(one.shape) == 0) continue;
@@ -124,7 +124,7 @@ void XdmfGrids::add_to_mesh(const XdmfDataset& dataset, const std::string& whose
                             const XdmfMesh& mesh, Sorted& to) const {
   XdmfGrid grid{mesh.name + (whose.empty() ? "" : " " + whose), grid_kind(mesh.kind), {}, {}, {}, {}, {}};
   for (const uint32_t one : mesh.coordinates) {
-    const std::string name = with_number(config_.variables[one].dataset, kClientField, dataset.client);
+    const std::string name = with_number(declared_.variables[one].dataset, kClientField, dataset.client);
     const auto found = coordinates_.find(name);
     if (found == coordinates_.end()) {
       return to.leave_out(dataset.name, fmt::format("the coordinate '{}' of its mesh was not written", name));

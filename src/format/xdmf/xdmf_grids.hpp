@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "format/xdmf/xdmf_text.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 
 namespace tailrace::impl {
 
@@ -29,7 +29,7 @@ struct XdmfDataset {
 class XdmfGrids {
  public:
   // `config` outlives this.
-  explicit XdmfGrids(const Config& config);
+  XdmfGrids(const Declarations& declared, const std::vector<XdmfMesh>& meshes);
 
   // Returns the grids of the iteration whose file has this name, and remembers where its coordinates are. Iterations
   // come in the order in which they end.
@@ -45,7 +45,7 @@ class XdmfGrids {
   static void add_to_uniform(const XdmfDataset& dataset, const std::string& whose, const XdmfField& field,
                              Sorted& to);
 
-  const Config& config_;
+  const Declarations& declared_;
   std::map<uint32_t, const XdmfMesh*> mesh_of_;  // by variable
   std::set<uint32_t> are_coordinates_;           // variables
   std::map<std::string, XdmfData> coordinates_;  // the latest ones, by dataset

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 
 namespace tailrace::impl {
 

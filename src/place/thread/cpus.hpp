@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 
 namespace tailrace::impl {
 

@@ -17,7 +17,7 @@
 #include "base/memory/memory_guard.hpp"
 #include "base/os/process.hpp"
 #include "base/os/unix_socket.hpp"
-#include "config/config_merge.hpp"
+#include "config/config_difference.hpp"
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/server_cpu.hpp"
@@ -63,19 +63,6 @@ std::string this_program() {
   return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
-const char* name_of(bool flag) { return flag ? "true" : "false"; }
-
-bool same_actions(const Config& one, const Config& other) {
-  const auto texts = [](const Config& config) {
-    std::vector<std::string> of;
-    for (const Action& action : config.actions) {
-      of.push_back(fmt::format("{} {} {}", action.event, action.text, static_cast<int>(action.scope)));
-    }
-    return of;
-  };
-  return texts(one) == texts(other);
-}
-
 // Clients that another process has started may differ in these.
 Status check_rights(const FileRights& rights, const FileRights& common) {
   if (rights.umask != common.umask) {
@@ -92,56 +79,8 @@ Status check_rights(const FileRights& rights, const FileRights& common) {
 
 // Returns ok if a client's configuration has what all clients of a server have in common.
 Status check_common(const Config& config, const Config& common) {
-  if (config.name != common.name) return not_common("name", config.name, common.name);
-  if (config.storage.paths != common.storage.paths) {
-    return not_common("storage.path", config.storage.paths[0], common.storage.paths[0]);
-  }
-  if (config.storage.stripes != common.storage.stripes) {
-    return not_common("storage.stripe", "others", "those of the first client");
-  }
-  if (config.storage.durability != common.storage.durability) {
-    return not_common("storage.durability", name_of(config.storage.durability), name_of(common.storage.durability));
-  }
-  if (config.storage.file_per != common.storage.file_per) {
-    return not_common("storage.file_per", name_of(config.storage.file_per), name_of(common.storage.file_per));
-  }
-  if (config.storage.iterations_per_file != common.storage.iterations_per_file) {
-    return not_common("storage.iterations_per_file", std::to_string(config.storage.iterations_per_file),
-                      std::to_string(common.storage.iterations_per_file));
-  }
-  if (!same_actions(config, common)) return not_common("actions", "others", "those of the first client");
-  if (config.place.clients != common.place.clients) {
-    return not_common("place.clients", std::to_string(config.place.clients), std::to_string(common.place.clients));
-  }
-  if (config.place.node != common.place.node) {
-    return not_common("place.node", std::to_string(config.place.node), std::to_string(common.place.node));
-  }
-  if (config.place.nodes != common.place.nodes) {
-    return not_common("place.nodes", std::to_string(config.place.nodes), std::to_string(common.place.nodes));
-  }
-  if (config.storage.slots != common.storage.slots) {
-    return not_common("storage.slots", name_of(config.storage.slots), name_of(common.storage.slots));
-  }
-  if (config.format.kind != common.format.kind || config.format.file != common.format.file) {
-    return not_common("format", "another", "that of the first client");
-  }
-  if (config.format.xdmf != common.format.xdmf || config.format.meshes != common.format.meshes) {
-    return not_common("format.xdmf", "another", "that of the first client");
-  }
-  if (config.format.dimension_scales != common.format.dimension_scales) {
-    return not_common("format.dimension_scales", name_of(config.format.dimension_scales),
-                      name_of(common.format.dimension_scales));
-  }
-  if (!(config.schedule == common.schedule)) {
-    return not_common("schedule", "another", "that of the first client");
-  }
-  if (!(config.forward == common.forward)) {
-    return not_common("forward", "others", "those of the first client");
-  }
-  if (const auto differs = merge_difference(config, common)) {
-    return not_common(differs->key, differs->found, differs->expected);
-  }
-  return {};
+  const auto differs = config_difference(config.of_node(), common.of_node());
+  return differs ? not_common(differs->key, differs->found, differs->expected) : Status();
 }
 
 }  // namespace
@@ -427,7 +366,7 @@ Status CoreServer::begin_run(const Config& config) {
   const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
   auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
-  if (config.shares_files()) {
+  if (config.storage.shares_files()) {
     FileSystem& output = parts.value().storage->files();
     if (adopting_) given_up_ = check_not_given_up(config, output, shared_writer_of(config));
     if (!given_up_.ok()) return given_up_;
@@ -481,7 +420,7 @@ Status CoreServer::share_with_actions(int client, const Segment& segment) {
 // client that joins a run that has already begun.
 Status CoreServer::make_way_for(int client) {
   const Config& config = guests_[client].config;
-  if (config.shares_files() && !core_->came().empty()) return {};
+  if (config.storage.shares_files() && !core_->came().empty()) return {};
   return make_way(config, parts_.storage->files(), client, log_);
 }
 
@@ -507,7 +446,7 @@ Status CoreServer::serve(int client, Segment& segment) {
 // The server looks, since forwarders may write the files. Called when the client has come.
 Result<LastIteration> CoreServer::last_iteration(int client) {
   const Config& config = guests_[client].config;
-  if (!config.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
+  if (!config.storage.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
   if (!shared_last_) shared_last_ = impl::last_iteration(config, parts_.storage->files(), client);
   return *shared_last_;
 }

@@ -15,7 +15,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "place/acceptor.hpp"
 #include "place/core/runtime_directory.hpp"
 #include "place/core/segment.hpp"

@@ -17,7 +17,7 @@ bool is_same(const std::string& one, const std::string& other) {
 }
 
 std::string writer_of(const Config& config, int client) {
-  return config.shares_files() ? config.name + "_" + shared_writer_of(config) : series_of(config, client);
+  return config.storage.shares_files() ? config.name + "_" + shared_writer_of(config) : series_of(config, client);
 }
 
 bool has_data_of(const PrivateDirectory& job, int client, const std::string& directory, const std::string& writer) {

@@ -62,7 +62,7 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
   if (!storage.ok()) return storage.status();
   parts.storage = std::move(storage).value();
   if (options.wrap) parts.storage = options.wrap(std::move(parts.storage));
-  parts.scheduler = make_scheduler(config, config.forward.number, common_origin(parts.clock));
+  parts.scheduler = make_scheduler(config.schedule, config.forward.number, common_origin(parts.clock));
   const uint64_t budget = config.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   auto memory = MappedMemory::create(budget, false);
   if (!memory.ok()) return memory.status();
@@ -86,7 +86,7 @@ Status build(Parts& parts, const Config& config, const ForwardServerOptions& opt
 }
 
 // Takes the keys that the files have now. A file without a key changes nothing.
-void read_keys_again(Transport& transport, const Config::Forward& config, Log& log) {
+void read_keys_again(Transport& transport, const ForwardSettings& config, Log& log) {
   auto keys = read_keys(config.keys);
   std::string names;
   for (const PreSharedKey& key : keys.ok() ? keys.value() : std::vector<PreSharedKey>()) {
@@ -100,7 +100,7 @@ void read_keys_again(Transport& transport, const Config::Forward& config, Log& l
   }
 }
 
-void serve(Parts& parts, ForwardRequests& requests, const Config::Forward& config, Log& log) {
+void serve(Parts& parts, ForwardRequests& requests, const ForwardSettings& config, Log& log) {
   Forwarder& forwarder = *parts.forwarder;
   Nanoseconds awake_until{0};
   while (!forwarder.has_left()) {

@@ -16,7 +16,7 @@ Result<std::string> forward_status(const std::string& address, const std::string
   if (!log.ok()) return log.status();
   const SteadyClock clock;
   Doorbell doorbell;
-  Config::Forward forward;
+  ForwardSettings forward;
   forward.keys = {key_file};
   auto transport = open_transport(forward, doorbell);
   if (!transport.ok()) return transport.status();

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "forward/forwarder.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -199,7 +199,7 @@ Result<LastIteration> last_iteration(const Config& config, FileSystem& files, in
     for (const std::string& path : found.value().published) {
       const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
       const Result<std::optional<int64_t>> number =
-          config.has_file_each() ? iteration_of(config, client, name) : last_in(files, path);
+          config.storage.has_file_each() ? iteration_of(config, client, name) : last_in(files, path);
       if (!number.ok()) return number.status();
       if (number.value().value_or(-1) <= last.number) continue;
       last.number = *number.value();

@@ -9,7 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/status.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "model/wire/core_wire.hpp"
 #include "runtime/output/complete_joint.hpp"
 #include "storage/file_system.hpp"

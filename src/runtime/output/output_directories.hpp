@@ -10,7 +10,7 @@
 
 #include "base/log.hpp"
 #include "base/status.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 
 namespace tailrace::impl {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/status.hpp"
-#include "model/config.hpp"
+#include "model/variable.hpp"
 
 namespace tailrace::impl {
 

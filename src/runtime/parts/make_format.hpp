@@ -6,7 +6,7 @@
 
 #include "base/status.hpp"
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {

@@ -8,8 +8,7 @@
 
 namespace tailrace::impl {
 
-std::unique_ptr<Scheduler> make_scheduler(const Config& config, uint32_t forwarder, Nanoseconds origin) {
-  const auto& schedule = config.schedule;
+std::unique_ptr<Scheduler> make_scheduler(const ScheduleSettings& schedule, uint32_t forwarder, Nanoseconds origin) {
   Twins::Options twins;
   twins.forwarder = forwarder;
   twins.window = schedule.window;

@@ -64,7 +64,7 @@ Result<std::vector<PreSharedKey>> read_keys(const std::vector<std::string>& file
   return keys;
 }
 
-Result<std::unique_ptr<Transport>> open_transport(const Config::Forward& config, Doorbell& doorbell) {
+Result<std::unique_ptr<Transport>> open_transport(const ForwardSettings& config, Doorbell& doorbell) {
   auto keys = read_keys(config.keys);
   if (!keys.ok()) return keys.status();
   TransportOptions options;

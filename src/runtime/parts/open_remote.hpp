@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "storage/storage.hpp"
 #include "transport/transport.hpp"
 
@@ -21,7 +21,7 @@ Result<std::unique_ptr<Storage>> open_remote(const Config& config, std::unique_p
                                              Doorbell& doorbell, Log& log);
 
 // Opens the transport, with the keys. The doorbell outlives it.
-Result<std::unique_ptr<Transport>> open_transport(const Config::Forward& config, Doorbell& doorbell);
+Result<std::unique_ptr<Transport>> open_transport(const ForwardSettings& config, Doorbell& doorbell);
 
 // Reads key files.
 Result<std::vector<PreSharedKey>> read_keys(const std::vector<std::string>& files);

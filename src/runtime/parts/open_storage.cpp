@@ -29,7 +29,7 @@ uint32_t depth_of(const Config& config) {
 }
 
 std::vector<std::string> roots_of(const Config& config) {
-  const auto roots = config.file_roots();
+  const auto roots = config.storage.file_roots();
   return {roots.begin(), roots.end()};
 }
 

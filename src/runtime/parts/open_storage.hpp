@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {

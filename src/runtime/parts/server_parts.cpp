@@ -15,11 +15,11 @@ Result<ServerParts> ServerParts::build(const Config& config, Options options, co
   if (!storage.ok()) return storage.status();
   ServerParts parts;
   parts.storage = std::move(storage).value();
-  parts.scheduler = make_scheduler(config);
+  parts.scheduler = make_scheduler(config.schedule);
   if (options.turn) parts.slots = std::make_unique<Slots>(*parts.scheduler, *options.turn);
   Scheduler& scheduler = parts.slots ? *parts.slots : *parts.scheduler;
   parts.engine = std::make_unique<Engine>(*parts.storage, scheduler, clock, engine_options(config, options.timed));
-  parts.crew = std::make_unique<FilterCrew>(clock, doorbell, filter_threads(config, options.cpus));
+  parts.crew = std::make_unique<FilterCrew>(clock, doorbell, filter_threads(config.place, options.cpus));
   return parts;
 }
 

@@ -12,7 +12,7 @@
 #include "engine/engine.hpp"
 #include "engine/schedule/scheduler.hpp"
 #include "engine/schedule/slots.hpp"
-#include "model/config.hpp"
+#include "model/config/config.hpp"
 #include "server/filtering/filter_crew.hpp"
 #include "storage/storage.hpp"
 

@@ -9,9 +9,10 @@
 
 namespace tailrace::impl {
 
-Filtering::Filtering(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
-                     FilterCrew& crew, Host& host)
-    : config_(config),
+Filtering::Filtering(const Declarations& declared, bool holds_writes, int client, ClientEnds& to_client,
+                     Engine& engine, FileGroup& files, FilterCrew& crew, Host& host)
+    : declared_(declared),
+      holds_writes_(holds_writes),
       client_(client),
       to_client_(to_client),
       engine_(engine),
@@ -19,9 +20,9 @@ Filtering::Filtering(const Config& config, int client, ClientEnds& to_client, En
       crew_(crew),
       host_(host) {
   // Prepare the plans that are known now.
-  for (const Variable& variable : config.variables) {
+  for (const Variable& variable : declared.variables) {
     if (!variable.filtered()) continue;
-    const FilterPlan plan = plan_of(variable, config.layout_of(variable));
+    const FilterPlan plan = plan_of(variable, declared.layout_of(variable));
     crew_.provide({&plan, 1});
   }
 }
@@ -37,7 +38,7 @@ Status Filtering::begin(WorkId id, const Block& block, const Descriptor& descrip
   work.descriptor = descriptor;
   work.block = block;
   work.memory = memory;
-  work.plan = plan_of(config_.variables[block.variable], *block.layout);
+  work.plan = plan_of(declared_.variables[block.variable], *block.layout);
   crew_.provide({&work.plan, 1});
   if (!work.is_read()) {
     if (Status status = files_.hold(descriptor.iteration); !status.ok()) return status;
@@ -193,7 +194,7 @@ bool Filtering::stays_as_it_is(const Work& work, Effort effort) {
 // iteration, effort is reduced only when there is hardly any memory left: the computation that follows may give all
 // the time that is needed.
 Effort Filtering::effort_for(const Work& work) const {
-  if (work.is_read() || !config_.variables[work.descriptor.variable].compress.adaptive) return Effort::full;
+  if (work.is_read() || !declared_.variables[work.descriptor.variable].compress.adaptive) return Effort::full;
   if (to_client_.waits_for_memory()) return Effort::skipped;
   const bool behind = works_.rbegin()->second.descriptor.iteration > work.descriptor.iteration;
   const uint64_t eighths = held_bytes_ * 8 / std::max<uint64_t>(1, to_client_.memory().size());
@@ -236,7 +237,7 @@ void Filtering::submit(Operation operation, FileId file, Extent extent, uint64_t
   request.sequence = works_.at(flight.work).descriptor.sequence;
   request.sink = this;
   request.token = token;
-  request.immediate = config_.holds_writes();  // others wait for its buffer
+  request.immediate = holds_writes_;  // others wait for its buffer
   engine_.submit(std::move(request));
 }
 

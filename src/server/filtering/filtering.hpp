@@ -19,7 +19,7 @@
 
 #include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 #include "model/wire/descriptor_wire.hpp"
 #include "publish/file_group.hpp"
 #include "server/filtering/filter_crew.hpp"
@@ -40,9 +40,9 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
     virtual void postponed(WorkId work) = 0;
   };
 
-  // Borrows all but `client`.
-  Filtering(const Config& config, int client, ClientEnds& to_client, Engine& engine, FileGroup& files,
-            FilterCrew& crew, Host& host);
+  // Borrows all but `client`. `holds_writes`: see Config.
+  Filtering(const Declarations& declared, bool holds_writes, int client, ClientEnds& to_client, Engine& engine,
+            FileGroup& files, FilterCrew& crew, Host& host);
   ~Filtering() override;
 
   // Begins to write a block (Verb::write, borrow) or to read one, in chunks, with its memory. `work` is the host's
@@ -109,7 +109,8 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   static bool stays_as_it_is(const Work& work, Effort effort);
 
   // Constant after construction.
-  const Config& config_;
+  const Declarations& declared_;
+  const bool holds_writes_;
   const int client_;
   ClientEnds& to_client_;
   Engine& engine_;

@@ -68,9 +68,10 @@ std::string directory_of(const std::string& path) { return path.substr(0, path.r
 
 }  // namespace
 
-RawFiles::RawFiles(const Config& config, uint32_t client, ClientEnds& to_client, Engine& engine, SharedFiles& files,
-                   Host& host, FileMeter& meter)
-    : config_(config),
+RawFiles::RawFiles(const StorageSettings& storage, bool by_count, uint32_t client, ClientEnds& to_client,
+                   Engine& engine, SharedFiles& files, Host& host, FileMeter& meter)
+    : storage_(storage),
+      by_count_(by_count),
       client_(client),
       to_client_(to_client),
       engine_(engine),
@@ -186,7 +187,7 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
   last_ = std::max(last_, descriptor.variable);
   const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
   Result<SharedFile*> file = wanted.ok() ? open_shared(wanted.value(), again) : wanted.status();
-  const std::string path = wanted.ok() ? config_.file_path(wanted.value().path) : "";
+  const std::string path = wanted.ok() ? storage_.file_path(wanted.value().path) : "";
   if (again && file.ok()) file = expect_same(*file.value(), identity_in(block_of(descriptor)));
   if (!again && file.ok()) put_identity(block_of(descriptor), file.value()->identity);
   if (!file.ok() && !again) forget_opening(descriptor.bytes.block, descriptor.sequence);
@@ -228,7 +229,7 @@ void RawFiles::forget_opening(uint32_t block, uint64_t sequence) { to_client_.no
 
 // Checks that the path stays below the roots, as the file system is now.
 Status RawFiles::check_path(const std::string& path) const {
-  const Result<FileBelow> at = file_below(config_.file_roots(), path);
+  const Result<FileBelow> at = file_below(storage_.file_roots(), path);
   return at.ok() ? engine_.files().check_below(at.value().root, at.value().path) : at.status();
 }
 
@@ -236,15 +237,15 @@ Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) 
   if (Status below = check_path(wanted.path); !below.ok()) return below;
   OpenMode for_one = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;
   if (again) for_one = OpenMode::edit;
-  if (wanted.is_sealed()) return files_.open_to_seal(config_.file_path(wanted.path), for_one);
+  if (wanted.is_sealed()) return files_.open_to_seal(storage_.file_path(wanted.path), for_one);
   if (wanted.is_published()) {
     if (Status below = check_path(name_of_partial(wanted.path)); !below.ok()) return below;
     // A `.partial` that no longer exists has been renamed to its name.
-    return files_.open_to_publish(config_.file_path(wanted.path), for_one);
+    return files_.open_to_publish(storage_.file_path(wanted.path), for_one);
   }
   SharedFiles::Mode mode = mode_of(wanted.mode);
   if (again && mode != SharedFiles::Mode::read) mode = SharedFiles::Mode::edit;
-  return files_.open(config_.file_path(wanted.path), mode);
+  return files_.open(storage_.file_path(wanted.path), mode);
 }
 
 void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
@@ -258,7 +259,7 @@ void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
     ++written_[of.file];
   }
   const bool waited_for = write && descriptor.ticket != kNoTicket;
-  const bool immediate = !write || of.immediate || (waited_for && config_.merge.by_count);
+  const bool immediate = !write || of.immediate || (waited_for && by_count_);
   submit(token, of.file->data, write ? Operation::write : Operation::read, std::move(pieces).value(), immediate);
 }
 
@@ -319,11 +320,11 @@ void RawFiles::begin_truncate(const Descriptor& descriptor, Open& of) {
 void RawFiles::remove(const Descriptor& descriptor, bool again) {
   const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
   if (!wanted.ok()) return end(descriptor, wanted.status(), {}, {});
-  const std::string path = config_.file_path(wanted.value().path);
+  const std::string path = storage_.file_path(wanted.value().path);
   Status status = check_path(wanted.value().path);
   if (status.ok()) status = files_.check_closed(path);
   if (status.ok()) {
-    const FileBelow at = file_below(config_.file_roots(), wanted.value().path).value();
+    const FileBelow at = file_below(storage_.file_roots(), wanted.value().path).value();
     status = not_opened(engine_.files().remove_below(at.root, at.path));
   }
   if (again && status.code() == TAILRACE_NOT_FOUND) status = {};
@@ -341,7 +342,7 @@ void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
   }
   ++of.under_way;
   const uint64_t token = new_work(descriptor, false);
-  if (config_.storage.durability != Durability::durable) return publish(token, of);
+  if (storage_.durability != Durability::durable) return publish(token, of);
   submit(token, of.file->data, Operation::sync, {}, false);
 }
 
@@ -384,7 +385,7 @@ void RawFiles::seal(uint64_t token, Open& of) {
 void RawFiles::went_on_publishing(const Request& request, const Status& how) {
   const Work work = works_[request.token];
   Open& of = open_.at(work.descriptor.variable);
-  const bool durable = config_.storage.durability == Durability::durable;
+  const bool durable = storage_.durability == Durability::durable;
   if (work.directory != 0) {
     close_directory(work);
     return end_publishing(request.token, how);

@@ -18,7 +18,7 @@
 
 #include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
-#include "model/config.hpp"
+#include "model/config/settings.hpp"
 #include "model/wire/descriptor_wire.hpp"
 #include "model/wire/file_wire.hpp"
 #include "server/raw_files/file_meter.hpp"
@@ -39,8 +39,8 @@ class RawFiles final : public CompletionSink {
   };
 
   // Borrows all but `client`, for the life of this.
-  RawFiles(const Config& config, uint32_t client, ClientEnds& to_client, Engine& engine, SharedFiles& files,
-           Host& host, FileMeter& meter);
+  RawFiles(const StorageSettings& storage, bool by_count, uint32_t client, ClientEnds& to_client, Engine& engine,
+           SharedFiles& files, Host& host, FileMeter& meter);
 
   // Checks the next verb for begin(): the client's values are not trusted. A failure names what is wrong, for "it
   // sent …".
@@ -131,7 +131,8 @@ class RawFiles final : public CompletionSink {
   void end(const Descriptor& descriptor, const Status& status, const std::string& path, const std::string& what);
 
   // Constant after construction.
-  const Config& config_;
+  const StorageSettings& storage_;
+  const bool by_count_;  // merge.by_count
   const uint32_t client_;
   ClientEnds& to_client_;
   Engine& engine_;

@@ -15,14 +15,14 @@ constexpr uint64_t kDirectFrom = Executor::Options{}.direct_from;
 
 }  // namespace
 
-ClientBlocks::ClientBlocks(const Config& config, int client, const Parts& parts)
-    : config_(config), client_(client), parts_(parts) {
-  const std::vector<Variable>& variables = config.variables;
+ClientBlocks::ClientBlocks(const Declarations& declared, bool holds_writes, int client, const Parts& parts)
+    : declared_(declared), holds_writes_(holds_writes), client_(client), parts_(parts) {
+  const std::vector<Variable>& variables = declared.variables;
   if (std::none_of(variables.begin(), variables.end(), [](const Variable& of) { return of.filtered(); })) return;
   TAILRACE_REQUIRE(parts.crew != nullptr);
   Filtering::Host& host = *this;
-  filtering_ =
-      std::make_unique<Filtering>(config, client, parts.to_client, parts.engine, parts.files, *parts.crew, host);
+  filtering_ = std::make_unique<Filtering>(declared, holds_writes, client, parts.to_client, parts.engine, parts.files,
+                                           *parts.crew, host);
 }
 
 void ClientBlocks::begin_write(const Descriptor& descriptor) {
@@ -52,7 +52,7 @@ void ClientBlocks::begin_write(const Descriptor& descriptor) {
   request.pieces = in_turn(extents, memory_of(descriptor));
   // The program may wait for a request with a ticket.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
-  request.immediate = descriptor.ticket != kNoTicket && config_.holds_writes();
+  request.immediate = descriptor.ticket != kNoTicket && holds_writes_;
   submit(id, std::move(request));
 }
 

@@ -14,7 +14,7 @@
 #include "channel/client_ends.hpp"
 #include "engine/engine.hpp"
 #include "format/format.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 #include "model/trace.hpp"
 #include "publish/file_group.hpp"
 #include "server/filtering/filtering.hpp"
@@ -39,8 +39,8 @@ class ClientBlocks final : public CompletionSink, private Filtering::Host {
     FilterCrew* crew = nullptr;  // may be null if nothing is filtered
   };
 
-  // Borrows all but `client`.
-  ClientBlocks(const Config& config, int client, const Parts& parts);
+  // Borrows all but `client`. `holds_writes`: see Config.
+  ClientBlocks(const Declarations& declared, bool holds_writes, int client, const Parts& parts);
 
   // Begin Verb::write and Verb::borrow; Verb::read.
   void begin_write(const Descriptor& descriptor);
@@ -93,7 +93,7 @@ class ClientBlocks final : public CompletionSink, private Filtering::Host {
   void filtered(WorkId work, const Status& status, const Request::Course& course) override;
   void postponed(WorkId work) override;
 
-  bool in_chunks(const Block& of) const { return is_in_chunks(config_.variables[of.variable], *of.layout); }
+  bool in_chunks(const Block& of) const { return is_in_chunks(declared_.variables[of.variable], *of.layout); }
   std::byte* memory_of(const Descriptor& descriptor) const;
   void read_block(const Descriptor& descriptor, const Block& block);
   void begin_filtered(WorkId id);
@@ -109,7 +109,8 @@ class ClientBlocks final : public CompletionSink, private Filtering::Host {
   void forget_if_failed(const Block& block);
 
   // Constant after construction.
-  const Config& config_;
+  const Declarations& declared_;
+  const bool holds_writes_;
   const int client_;
   const Parts parts_;
   ActionPort* actions_ = nullptr;

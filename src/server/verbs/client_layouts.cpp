@@ -16,7 +16,7 @@ Number value_of(const Descriptor::Setting& setting) {
 Status ClientLayouts::check(const Descriptor& descriptor) const {
   const Descriptor::Setting& setting = descriptor.setting;
   const size_t before = setting.index == 0 ? 0 : settings_.size();
-  if (setting.index != before || setting.index >= setting.count || setting.count > config_.parameters.size()) {
+  if (setting.index != before || setting.index >= setting.count || setting.count > declared_.parameters.size()) {
     return Status(TAILRACE_INVALID_ARGUMENT,
                   fmt::format("number {} of {} after {}", setting.index, setting.count, settings_.size()));
   }

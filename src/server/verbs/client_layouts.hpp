@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/block.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 #include "model/shapes.hpp"
 #include "model/wire/descriptor_wire.hpp"
 
@@ -15,8 +15,9 @@ namespace tailrace::impl {
 
 class ClientLayouts {
  public:
-  // Borrows `config`.
-  ClientLayouts(const Config& config, int client) : config_(config), client_(client), shapes_(config) {}
+  // Borrows `declared`. `budget`: the most bytes of a block.
+  ClientLayouts(const Declarations& declared, uint64_t budget, int client)
+      : declared_(declared), client_(client), shapes_(declared, budget) {}
 
   // Returns the verb's block, with the present layout of its variable.
   Block block_of(const Descriptor& descriptor) const {
@@ -30,7 +31,7 @@ class ClientLayouts {
   Status set(const Descriptor& descriptor);
 
  private:
-  const Config& config_;
+  const Declarations& declared_;
   const int client_;
   Shapes shapes_;
   std::vector<Shapes::Setting> settings_;  // that wait for the last of those that take effect together

@@ -27,7 +27,7 @@ Status VerbEnds::about(const Status& status, const Descriptor& descriptor) const
   Fault fault = status.fault();
   const bool of_block =
       descriptor.verb == Verb::write || descriptor.verb == Verb::borrow || descriptor.verb == Verb::read;
-  if (of_block) fault.variable = config_.variables[descriptor.variable].name;
+  if (of_block) fault.variable = declared_.variables[descriptor.variable].name;
   fault.iteration = descriptor.iteration;
   fault.message = of_block ? fmt::format("'{}', iteration {}: {}", fault.variable, fault.iteration, fault.message)
                            : fmt::format("iteration {}: {}", fault.iteration, fault.message);

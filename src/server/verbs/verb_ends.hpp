@@ -8,7 +8,7 @@
 
 #include "base/function_ref.hpp"
 #include "channel/client_ends.hpp"
-#include "model/config.hpp"
+#include "model/declarations.hpp"
 #include "model/wire/descriptor_wire.hpp"
 #include "server/verbs/unfinished.hpp"
 
@@ -17,7 +17,7 @@ namespace tailrace::impl {
 class VerbEnds {
  public:
   // Borrows both arguments.
-  VerbEnds(const Config& config, ClientEnds& to_client) : config_(config), to_client_(to_client) {}
+  VerbEnds(const Declarations& declared, ClientEnds& to_client) : declared_(declared), to_client_(to_client) {}
 
   // Notes that a verb begins.
   void begin(const Descriptor& descriptor) { unfinished_.add(descriptor.sequence); }
@@ -42,7 +42,7 @@ class VerbEnds {
  private:
   Status about(const Status& status, const Descriptor& descriptor) const;
 
-  const Config& config_;
+  const Declarations& declared_;
   ClientEnds& to_client_;
   Unfinished unfinished_;
   std::deque<Descriptor> flushes_;

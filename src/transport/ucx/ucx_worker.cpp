@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/os/signals_blocked.hpp"
+#include "transport/ucx/quiet_ucx.hpp"
 #include "transport/ucx/ucx_status.hpp"
 
 namespace tailrace::impl {
@@ -12,6 +13,10 @@ Status unsupported(std::string_view what, ucs_status_t status) {
   return Status(TAILRACE_UNSUPPORTED,
                 fmt::format("UCX cannot work here: {}", ucx_failure(what, status).fault().message));
 }
+
+// The longest address of a worker that no other machine can reach: it has a head, the worker's number and an end.
+// Each network device adds a dozen bytes or more.
+constexpr size_t kLonelyAddress = 16;
 
 struct ReleaseConfig {
   void operator()(ucp_config_t* config) const { ucp_config_release(config); }
@@ -24,6 +29,7 @@ Result<std::unique_ptr<UcxWorker>> UcxWorker::create(const TransportOptions& opt
   const SignalsBlocked for_ucx_threads;
   if (Status opened = made->open_context(options); !opened.ok()) return opened;
   if (Status opened = made->open_worker(); !opened.ok()) return opened;
+  if (Status found = made->find_network(options); !found.ok()) return found;
   return made;
 }
 
@@ -88,6 +94,25 @@ Status UcxWorker::open_worker() {
   if (status != UCS_OK) return unsupported("its limits", status);
   most_header_ = attributes.max_am_header;
   return {};
+}
+
+// Fails if no device that the options name has one of their transports. UCX itself is content with shared memory, by
+// which it connects nobody to a listener.
+Status UcxWorker::find_network(const TransportOptions& options) {
+  const std::string said = last_message_of_ucx();  // perhaps that a device is not there
+  ucp_worker_attr_t attributes{};
+  attributes.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS;
+  attributes.address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY;
+  const ucs_status_t status = ucp_worker_query(worker_, &attributes);
+  if (status != UCS_OK) return unsupported("its address", status);
+  ucp_worker_release_address(worker_, attributes.address);
+  if (attributes.address_length > kLonelyAddress) return {};
+  const auto chosen = [](const std::string& list) { return list.empty() ? std::string("any") : list; };
+  return Status(TAILRACE_UNSUPPORTED,
+                fmt::format("UCX cannot work here: no peer could be reached, since the devices '{}' offer no fabric "
+                            "(transports '{}'){}",
+                            chosen(options.devices), chosen(options.transports),
+                            said.empty() ? "" : fmt::format(": {}", said)));
 }
 
 Status UcxWorker::receive(unsigned id, ucp_am_recv_callback_t callback, void* argument) {

@@ -16,7 +16,7 @@ namespace tailrace::impl {
 
 class UcxWorker {
  public:
-  // Fails with TAILRACE_UNSUPPORTED if UCX cannot work here as `options` ask.
+  // Fails with TAILRACE_UNSUPPORTED if UCX cannot work here as `options` ask, or could reach no other machine.
   static Result<std::unique_ptr<UcxWorker>> create(const TransportOptions& options);
   // Requires that all endpoints and listeners are closed. Leaves UCX's memory to the process if it is damaged.
   ~UcxWorker();
@@ -45,6 +45,7 @@ class UcxWorker {
   UcxWorker() = default;
   Status open_context(const TransportOptions& options);
   Status open_worker();
+  Status find_network(const TransportOptions& options);
 
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;

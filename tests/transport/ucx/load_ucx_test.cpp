@@ -33,6 +33,21 @@ TEST(LoadUcx, SaysThatUcxCannotWorkAsAsked) {
   EXPECT_EQ(transport.status().code(), TAILRACE_UNSUPPORTED);
 }
 
+// Shared memory alone is no network: nobody could connect.
+TEST(LoadUcx, SaysThatDevicesHaveNoFabric) {
+  Doorbell doorbell;
+  for (const char* const device : {"lo", "no_such_device"}) {
+    TransportOptions options;
+    options.transports = "^tcp";
+    options.devices = device;
+    const Result<std::unique_ptr<Transport>> transport =
+        load_transport(TransportKind::ucx, doorbell, options, TEST_MODULE);
+    ASSERT_FALSE(transport.ok()) << device;
+    EXPECT_EQ(transport.status().code(), TAILRACE_UNSUPPORTED);
+    EXPECT_NE(message_of(transport.status()).find(device), std::string::npos) << message_of(transport.status());
+  }
+}
+
 TEST(LoadUcx, SaysWhatIsMissing) {
   Doorbell doorbell;
   Result<std::unique_ptr<Transport>> transport =

@@ -28,6 +28,12 @@ struct Action {
   std::chrono::nanoseconds limit = kDefaultActionLimit;  // of one call
   std::vector<uint32_t> variables;                       // variables that it gets, ascending; empty: all
   std::string text;                                      // as written in the configuration: "python:track.py:locate"
+
+  // Clients may have the same text in files of different folders, so `file` is left out.
+  bool operator==(const Action& other) const {
+    return event == other.event && text == other.text && scope == other.scope && limit == other.limit &&
+           variables == other.variables;
+  }
 };
 
 // Returns true if the action calls the plugin host. The server itself does store and drop.

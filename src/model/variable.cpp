@@ -1,6 +1,4 @@
-#include "model/config.hpp"
-
-#include <algorithm>
+#include "model/variable.hpp"
 
 #include "base/assert.hpp"
 
@@ -13,24 +11,6 @@ uint64_t Layout::elements() const {
 }
 
 uint64_t Layout::bytes() const { return elements() * size_of(type); }
-
-int Config::find_variable(std::string_view variable) const {
-  for (size_t i = 0; i < variables.size(); ++i) {
-    if (variables[i].name == variable) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-int Config::find_parameter(std::string_view parameter) const {
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].name == parameter) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-bool Config::has_particles() const {
-  return std::any_of(variables.begin(), variables.end(), [](const Variable& one) { return one.record.of_particles; });
-}
 
 uint64_t size_of(ElementType type) {
   switch (type) {
@@ -78,53 +58,11 @@ const char* name_of(ElementType type) {
   TAILRACE_ASSERT(false);
 }
 
-const char* name_of(Durability durability) {
-  switch (durability) {
-    case Durability::accepted: return "accepted";
-    case Durability::written: return "written";
-    case Durability::durable: return "durable";
-  }
-  TAILRACE_ASSERT(false);
-}
-
-const char* name_of(FilePer file_per) {
-  switch (file_per) {
-    case FilePer::process: return "process";
-    case FilePer::node: return "node";
-    case FilePer::job: return "job";
-  }
-  TAILRACE_ASSERT(false);
-}
-
-std::string series_of(const Config& config, int client) {
-  switch (config.storage.file_per) {
-    case FilePer::process: return config.name + "_c" + std::to_string(client);
-    case FilePer::node: return config.name + "_n" + std::to_string(config.place.node);
-    case FilePer::job: return config.name;
-  }
-  TAILRACE_ASSERT(false);
-}
-
-std::string shared_writer_of(const Config& config) {
-  const bool alone = config.storage.file_per == FilePer::job && !config.nodes_share_files();
-  return alone ? "job" : "n" + std::to_string(config.place.node);
-}
-
 const char* name_of(Compressor compressor) {
   switch (compressor) {
     case Compressor::none: return "none";
     case Compressor::deflate: return "deflate";
     case Compressor::zstd: return "zstd";
-  }
-  TAILRACE_ASSERT(false);
-}
-
-const char* name_of(ScheduleKind kind) {
-  switch (kind) {
-    case ScheduleKind::fifo: return "fifo";
-    case ScheduleKind::hbrr: return "hbrr";
-    case ScheduleKind::twins: return "twins";
-    case ScheduleKind::adaptive: return "adaptive";
   }
   TAILRACE_ASSERT(false);
 }
