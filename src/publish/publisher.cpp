@@ -43,19 +43,28 @@ void Publisher::run(const WorkPointer& work) {
 
 void Publisher::end_run(const WorkPointer& work, size_t steps, const Batches::End& end) {
   work->how.add(end.status, end.course);
-  std::vector<Synced> directories;
+  std::set<Synced> directories;
   for (size_t i = 0; i < steps; ++i) {
     const PublicationStep& step = work->of.plan.steps[work->done + i];
     if (step.kind == PublicationStep::Kind::write) continue;
     LeavingFile& file = work->of.files[step.file];
     file.open = false;  // even if that fails
     const bool named = step.kind == PublicationStep::Kind::publish && work->of.end == FileEnd::published;
-    if (named) directories.push_back({file.names.directory, file.names.device});
+    if (named) directories.insert({file.names.directory, file.names.device});
   }
   if (!work->how.status.ok()) return give_up(work);
   work->done += steps;
-  if (directories.empty() || storage_.durability != Durability::durable) return go_on(work);
-  sync(directories, [this, work](const Batches::End& synced) {
+  if (storage_.durability != Durability::durable) return go_on(work);
+  // The iteration may lie in a file of earlier ones, whose name is not durable yet.
+  for (const Synced& one : not_durable_) {
+    if (directories.size() < kRequestsOfRun) directories.insert(one);
+  }
+  if (directories.empty()) return go_on(work);
+  sync({directories.begin(), directories.end()}, [this, work, directories](const Batches::End& synced) {
+    for (const Synced& one : directories) {
+      if (synced.status.ok()) not_durable_.erase(one);
+      if (!synced.status.ok()) not_durable_.insert(one);
+    }
     work->how.add(synced.status, synced.course);
     go_on(work);
   });

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,8 @@ class Publisher {
     std::string path;
     uint32_t device = 0;
     OpenMode mode = OpenMode::directory;
+
+    auto operator<=>(const Synced&) const = default;
   };
   void sync(const std::vector<Synced>& all, Batches::Then then);
   // Begins runs for which there was no room. Returns true if there were any.
@@ -87,6 +90,7 @@ class Publisher {
   Batches& batches_;
   // Used by the server's thread only.
   std::deque<WorkPointer> waiting_;  // works that wait for room in the engine
+  std::set<Synced> not_durable_;     // directories with new names that could not be made durable
 };
 
 }  // namespace tailrace::impl

@@ -59,7 +59,7 @@ TEST(Cpus, AListWithoutAnyThatExistsPinsNothingAndSaysSo) {
   EXPECT_NE(cpus.reason.find("not pinned: place.cpus: found 1023, 100000, expected"), std::string::npos)
       << cpus.reason;
   EXPECT_NE(cpus.reason.find("may use: " + first), std::string::npos) << cpus.reason;
-  EXPECT_TRUE(bind_thread(cpus));
+  EXPECT_TRUE(bind_thread(cpus.cpus));
 }
 
 }  // namespace

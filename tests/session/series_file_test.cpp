@@ -44,6 +44,26 @@ TEST(SeriesFiles, IterationsFollowOneAnother) {
   }
 }
 
+// Later iterations lie in the file of that name: none of them is durable before the name is.
+TEST(SeriesFiles, ANameThatWasNotMadeDurableIsTriedAgain) {
+  SessionRig rig(series_config(4, Durability::durable),
+                 {.plan = {.rules = {{.on = FaultOn::sync, .path_contains = "", .first = 2}}}});
+  for (int64_t iteration = 0; iteration < 3; ++iteration) {
+    ASSERT_OK(write_iteration(rig.client(), iteration));
+    ASSERT_OK(rig.client().flush());
+  }
+  const std::vector<Fault> told = rig.told();
+  rig.stop();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].file, "out");
+  EXPECT_EQ(told[0].iteration, 0);
+  uint64_t syncs = 0;
+  for (const FaultEvent& event : rig.events()) {
+    syncs += event.what == FaultEvent::What::ended && event.on == FaultOn::sync && event.path == "out" ? 1 : 0;
+  }
+  EXPECT_EQ(syncs, 2u) << "once more for iteration 1, and not for iteration 2";
+}
+
 TEST(SeriesFiles, AtMostOneIterationIsUnfinished) {
   SessionRig rig(series_config(8), {.shut = true});
   Client& client = rig.client();
