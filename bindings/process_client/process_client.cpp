@@ -47,14 +47,16 @@ void drain_at_signals(void (*at_signal)()) {
   tailrace_drain_at_signals(drain, reinterpret_cast<void*>(at_signal), kPatienceOfClient);
 }
 
-void wait_for_departed() {
+bool wait_for_departed(int process, bool only_looks) {
   constexpr double kSilent = 10;  // seconds
   constexpr double kMost = 600;   // as place.patience
-  if (tailrace_wait_for_departed(kSilent) == TAILRACE_OK) return;
+  if (tailrace_wait_for_departed(process, only_looks ? 0 : kSilent) == TAILRACE_OK) return true;
+  if (only_looks) return false;
   const std::string why = last_failure(nullptr).message;
   std::fprintf(stderr, "tailrace: waiting for up to %.0f s: %s\n", kMost, why.c_str());
-  if (tailrace_wait_for_departed(kMost) == TAILRACE_OK) return;
+  if (tailrace_wait_for_departed(process, kMost) == TAILRACE_OK) return true;
   std::fprintf(stderr, "tailrace: going on without waiting longer: %s\n", last_failure(nullptr).message.c_str());
+  return false;
 }
 
 void ProcessClient::end() {

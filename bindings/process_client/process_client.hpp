@@ -23,9 +23,9 @@ namespace tailrace::process {
 // signals act at once.
 void drain_at_signals(void (*at_signal)());
 
-// Waits until servers have written what processes that have ended left (tailrace_wait_for_departed). Reports on
-// standard error that it waits long, and why it gives up.
-void wait_for_departed();
+// Waits until the server has written what a process that has ended left (tailrace_wait_for_departed). Returns true if
+// it has; `only_looks`: does not wait. Reports on standard error that it waits long, and why it gives up.
+bool wait_for_departed(int process, bool only_looks);
 
 class ProcessClient {
  public:

@@ -656,11 +656,11 @@ typedef void (*tailrace_recover_callback)(void* context, const char* file, tailr
 TAILRACE_API tailrace_status tailrace_recover(const char* directory, int apply, tailrace_recover_callback callback,
                                               void* context);
 
-/* Waits until the servers of this node (place `core`) have written what processes of this user that have ended handed
- * over by the calls for raw files, for `patience` seconds at most: then returns TAILRACE_TIMEOUT. Returns at once if
- * they have. A program that goes on with files of one that may have died calls it before it opens them. Any thread
- * may call; needs no client. */
-TAILRACE_API tailrace_status tailrace_wait_for_departed(double patience);
+/* Waits until the node's server (place `core`) has written what that process of this user handed over before it
+ * ended, for `patience` seconds at most: then returns TAILRACE_TIMEOUT. Returns at once if the process lives, if
+ * nothing is left, or if the server has ended, too. A program that goes on with the files of a process that may have
+ * died calls it first. Any thread may call; needs no client. */
+TAILRACE_API tailrace_status tailrace_wait_for_departed(int process, double patience);
 
 /* ---- before a signal ends the process ----------------------------------------------------------------- */
 

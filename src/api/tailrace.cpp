@@ -608,10 +608,10 @@ tailrace_status tailrace_recover(const char* directory, int apply, tailrace_reco
   });
 }
 
-tailrace_status tailrace_wait_for_departed(double patience) {
+tailrace_status tailrace_wait_for_departed(int process, double patience) {
   return guarded([&] {
     const Status valid = check_patience(patience);
-    return valid.ok() ? wait_for_departed_clients(in_nanoseconds(patience)) : valid;
+    return valid.ok() ? wait_for_departed_client(process, in_nanoseconds(patience)) : valid;
   });
 }
 

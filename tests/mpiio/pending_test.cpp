@@ -96,10 +96,17 @@ TEST(BytePattern, DescribesManyEqualPiecesByOne) {
 constexpr FileKey kFile{1, 2};
 constexpr BytePattern kAll{0, UINT64_MAX, 0, 1};
 
-void nothing() {}
+bool nothing(int, bool) { return true; }
 
 std::atomic<int> departed_waits = 0;
-void count_wait() { ++departed_waits; }
+int departed = 0;  // the process for which somebody waited last
+bool is_written = false;
+bool count_wait(int process, bool only_looks) {
+  if (only_looks) return is_written;
+  ++departed_waits;
+  departed = process;
+  return true;
+}
 
 // A table of its own, which vanishes at the end.
 class NodeTables : public testing::Test {
@@ -178,6 +185,7 @@ TEST_F(NodeTables, WhoTakesASlotOverIsNotAskedInPlaceOfItsEarlierProcess) {
 // A server may still write it, in place core.
 TEST_F(NodeTables, WhatAProcessLeftIsWaitedForOnce) {
   departed_waits = 0;
+  is_written = false;
   NodeTable first(path_, count_wait);
   auto one = std::make_unique<NodeTable>(path_, count_wait);
   auto two = std::make_unique<NodeTable>(path_, count_wait);
@@ -192,19 +200,24 @@ TEST_F(NodeTables, WhatAProcessLeftIsWaitedForOnce) {
     ASSERT_TRUE(left);
     other.ask(*left);
     EXPECT_EQ(departed_waits, i);
+    EXPECT_EQ(departed, ::getpid());
   }
   EXPECT_FALSE(other.find(0, kFile, {&kAll, 1})) << "nobody waits again";
 }
 
-TEST_F(NodeTables, WhoTakesASlotOverWaitsForWhatItsProcessLeft) {
+TEST_F(NodeTables, ASlotThatShowsWhatIsNotWrittenYetIsTakenLast) {
   departed_waits = 0;
+  is_written = false;
   auto one = std::make_unique<NodeTable>(path_, count_wait);
   show(*one, {0, 10, 0, 1});
   one.reset();
   NodeTable next(path_, count_wait);
-  EXPECT_EQ(departed_waits, 1);
   NodeTable other(path_, count_wait);
-  EXPECT_EQ(departed_waits, 1) << "a free slot has nothing";
+  EXPECT_TRUE(other.find(0, kFile, {&kAll, 1})) << "it still shows that";
+  is_written = true;
+  NodeTable last(path_, count_wait);
+  EXPECT_FALSE(other.find(0, kFile, {&kAll, 1})) << "when all is written, the slot is taken";
+  EXPECT_EQ(departed_waits, 0) << "who touches nothing of it waits for nobody";
 }
 
 // As many as a process may show at once: every one is found, and none lies in the next slot.

@@ -201,7 +201,6 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
   find_wheel_filters(*host);
   List access(*host, fapl);
   if (!use_native(*host, access) || !admit(*host, name, create)) return nullptr;
-  process::wait_for_departed();
   const bool parallel = is_parallel(*host, fapl);
   const bool writes = create || (flags & H5F_ACC_RDWR) != 0;
   const uint64_t prefetch = parallel ? 0 : Process::instance().prefetch();

@@ -81,6 +81,7 @@ struct alignas(64) NodeTable::Slot {
   bool has_left_overs() const {
     return used.load(std::memory_order_relaxed) != 0 || version.load(std::memory_order_relaxed) % 2 != 0;
   }
+  int number() const { return static_cast<int>(process.load(std::memory_order_relaxed)); }
   // Empties the slot, whose process may have ended in the midst of a change. Release: see end_change().
   void clear() {
     const uint32_t changing = version.load(std::memory_order_relaxed) | 1u;
@@ -105,7 +106,8 @@ std::string NodeTable::default_path() {
   return directory + ".pending-" + std::to_string(kVersion);
 }
 
-NodeTable::NodeTable(const std::string& path, void (*wait_for_departed)()) : wait_for_departed_(wait_for_departed) {
+NodeTable::NodeTable(const std::string& path, WaitForDeparted wait_for_departed)
+    : wait_for_departed_(wait_for_departed) {
   static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor >= 0 && prepare(descriptor) && map(descriptor)) {
@@ -163,24 +165,36 @@ bool NodeTable::prepare(int descriptor) {
   return good;
 }
 
-// Takes a free slot. While it waits for what a process that has ended left there, others wait for this one.
+// Takes a free slot. One that shows what a process left, and what is not written yet, is taken last: whoever touches
+// these bytes waits for them.
 void NodeTable::take_slot() {
-  for (uint32_t slot = 0; slot < kSlots; ++slot) {
-    struct flock lock = byte_at(lock_of(slot), F_WRLCK);
-    if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) continue;
-    own_ = &table_->slots[slot];
-    if (own_->has_left_overs()) wait_for_departed_();
-    own_->process.store(static_cast<uint32_t>(::getpid()), std::memory_order_relaxed);
-    // seq_cst: an asker that does not see this life has asked before `asked` is read below. Partner: ask().
-    own_->life.fetch_add(1, std::memory_order_seq_cst);
-    own_->clear();
-    heard_ = own_->asked.load(std::memory_order_seq_cst);
-    answer();
-    uint32_t high = table_->high.load(std::memory_order_relaxed);
-    while (high <= slot && !table_->high.compare_exchange_weak(high, slot + 1, std::memory_order_relaxed)) {
+  for (const bool even_if_not_written : {false, true}) {
+    for (uint32_t slot = 0; slot < kSlots; ++slot) {
+      if (take_slot(slot, even_if_not_written)) return;
     }
-    return;
   }
+}
+
+bool NodeTable::take_slot(uint32_t slot, bool even_if_not_written) {
+  struct flock lock = byte_at(lock_of(slot), F_WRLCK);
+  if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) return false;
+  Slot& of = table_->slots[slot];
+  if (of.has_left_overs() && !even_if_not_written && !wait_for_departed_(of.number(), true)) {
+    lock.l_type = F_UNLCK;
+    ::fcntl(descriptor_, F_OFD_SETLK, &lock);
+    return false;
+  }
+  own_ = &of;
+  own_->process.store(static_cast<uint32_t>(::getpid()), std::memory_order_relaxed);
+  // seq_cst: an asker that does not see this life has asked before `asked` is read below. Partner: ask().
+  own_->life.fetch_add(1, std::memory_order_seq_cst);
+  own_->clear();
+  heard_ = own_->asked.load(std::memory_order_seq_cst);
+  answer();
+  uint32_t high = table_->high.load(std::memory_order_relaxed);
+  while (high <= slot && !table_->high.compare_exchange_weak(high, slot + 1, std::memory_order_relaxed)) {
+  }
+  return true;
 }
 
 uint64_t NodeTable::number() const { return table_->number; }
@@ -264,7 +278,7 @@ bool NodeTable::wait_if_ended(const Process& process) const {
   if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) return false;
   Slot& left = table_->slots[process.slot];
   if (left.life.load(std::memory_order_seq_cst) == process.life && left.has_left_overs()) {
-    wait_for_departed_();
+    (void)wait_for_departed_(left.number(), false);
     left.clear();
   }
   lock.l_type = F_UNLCK;
@@ -280,7 +294,7 @@ void NodeTable::ask(const Process& process) const {
   const uint32_t question = other.asked.fetch_add(1, std::memory_order_seq_cst) + 1;
   wake_all(other.asked);
   for (int times = 0;; ++times) {
-    // The process has ended. Whoever has its slot now has waited for what it left, and need not be waited for.
+    // The process has ended, and nobody needs to wait for the one that has its slot now.
     if (other.life.load(std::memory_order_seq_cst) != process.life) return;
     const uint32_t answered = other.answered.load(std::memory_order_acquire);
     if (static_cast<int32_t>(answered - question) >= 0 || wait_if_ended(process)) return;

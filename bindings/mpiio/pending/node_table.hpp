@@ -31,9 +31,11 @@ class NodeTable {
 
   // Returns the path of the table that the processes of this user share.
   static std::string default_path();
-  // Opens the table, and makes it if there is none. Takes a slot. `wait_for_departed` waits until everything is
-  // written that processes left which have ended.
-  NodeTable(const std::string& path, void (*wait_for_departed)());
+  // Waits until everything is written that a process left which has ended. Returns true if it is; `only_looks`: does
+  // not wait.
+  using WaitForDeparted = bool (*)(int process, bool only_looks);
+  // Opens the table, and makes it if there is none. Takes a slot.
+  NodeTable(const std::string& path, WaitForDeparted wait_for_departed);
   ~NodeTable();
   NodeTable(const NodeTable&) = delete;
   NodeTable& operator=(const NodeTable&) = delete;
@@ -74,11 +76,12 @@ class NodeTable {
   bool map(int descriptor);
   bool prepare(int descriptor);
   void take_slot();
+  bool take_slot(uint32_t slot, bool even_if_not_written);
   bool is_held(uint32_t slot) const;
   bool wait_if_ended(const Process& process) const;
   bool has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes) const;
 
-  void (*const wait_for_departed_)();
+  const WaitForDeparted wait_for_departed_;
   mutable std::mutex
       departed_;         // held while wait_for_departed_ runs for another slot: locks of files are the process's
   int descriptor_ = -1;  // of the table that is shared; -1: it is not

@@ -1,17 +1,18 @@
-// Waits until servers of the node have written what processes that have ended handed over for raw files.
+// Waits until the server of a process that has ended has written what the process handed over.
 //
-// It reads the runtime directory, as job_status does. Where the server has died, too, it starts one, which adopts
-// these clients and ends after them.
+// It reads the runtime directory, as job_status does, and starts no server: data that a dead server left are written
+// when the next one begins.
 #pragma once
+
+#include <sys/types.h>
 
 #include "base/deadline.hpp"
 #include "base/status.hpp"
 
 namespace tailrace::impl {
 
-// Looks at all jobs of this user on this node, and at clients without variables: the files of others may wait for
-// clients that live. Returns at once if nothing was left. Fails with TAILRACE_TIMEOUT at the deadline, and if no
-// server can be started.
-Status wait_for_departed_clients(const Deadline& deadline);
+// Looks at all jobs of this user on this node. Returns at once if the process lives, or nobody writes for it. Fails
+// with TAILRACE_TIMEOUT at the deadline.
+Status wait_for_departed_client(pid_t process, const Deadline& deadline);
 
 }  // namespace tailrace::impl
