@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "testing/forward_rig.hpp"
 #include "testing/scratch.hpp"
@@ -37,6 +38,25 @@ class Operations : public ::testing::Test {
       rig_.turn();
     }
     return Status(TAILRACE_TIMEOUT, "the operation does not end");
+  }
+
+  // Kills the file's forwarder at several moments of an operation, which succeeds all the same.
+  void expect_outlives(Kind kind, const std::string& suffix, const std::function<void(const std::string&)>& check) {
+    for (const int turns : {0, 1, 2, 3, 5, 8}) {
+      SCOPED_TRACE(turns);
+      const std::string name = std::to_string(turns);
+      ForwardedClient client(rig_, {"io1", "io2"}, RemoteFiles::OnLoss::next, TransferRecord::Confirm::written,
+                             "node" + name);
+      const FileHandle file = write(client, scratch_ / (name + suffix));
+      const std::string host = host_of_the_file();
+      client.storage().submit(FileOperation{.kind = kind, .file = file, .path = scratch_ / name, .tag = 7});
+      for (int i = 0; i < turns; ++i) rig_.turn();
+      rig_.kill(host);
+      const Status status = end_of(client);
+      EXPECT_TRUE(status.ok()) << status.fault().message;
+      check(name);
+      rig_.add_forwarder(host);
+    }
   }
 
   const ScratchDirectory scratch_;
@@ -92,39 +112,15 @@ TEST_F(Operations, ARefusedPublicationNamesTheReason) {
 
 // A file that the lost forwarder has renamed is found under its new name; any other is renamed by another forwarder.
 TEST_F(Operations, APublicationOutlivesItsForwarder) {
-  for (const int turns : {0, 1, 2, 3, 5, 8}) {
-    SCOPED_TRACE(turns);
-    const std::string name = std::to_string(turns);
-    ForwardedClient client(rig_, {"io1", "io2"}, RemoteFiles::OnLoss::next, TransferRecord::Confirm::written,
-                           "node" + name);
-    const FileHandle file = write(client, scratch_ / (name + ".part"));
-    const std::string host = host_of_the_file();
-    client.storage().submit(FileOperation{.kind = Kind::publish, .file = file, .path = scratch_ / name, .tag = 7});
-    for (int i = 0; i < turns; ++i) rig_.turn();
-    rig_.kill(host);
-    const Status status = end_of(client);
-    EXPECT_TRUE(status.ok()) << status.fault().message;
+  expect_outlives(Kind::publish, ".part", [this](const std::string& name) {
     EXPECT_EQ(bytes_of_file(scratch_ / name), bytes_);
-    rig_.add_forwarder(host);
-  }
+    EXPECT_FALSE(std::filesystem::exists(scratch_ / (name + ".part")));
+  });
 }
 
 TEST_F(Operations, ARemovalOutlivesItsForwarder) {
-  for (const int turns : {0, 1, 2, 3, 5, 8}) {
-    SCOPED_TRACE(turns);
-    const std::string name = std::to_string(turns);
-    ForwardedClient client(rig_, {"io1", "io2"}, RemoteFiles::OnLoss::next, TransferRecord::Confirm::written,
-                           "node" + name);
-    const FileHandle file = write(client, scratch_ / name);
-    const std::string host = host_of_the_file();
-    client.storage().submit(FileOperation{.kind = Kind::remove, .file = file, .path = scratch_ / name, .tag = 7});
-    for (int i = 0; i < turns; ++i) rig_.turn();
-    rig_.kill(host);
-    const Status status = end_of(client);
-    EXPECT_TRUE(status.ok()) << status.fault().message;
-    EXPECT_FALSE(std::filesystem::exists(scratch_ / name));
-    rig_.add_forwarder(host);
-  }
+  expect_outlives(Kind::remove, "",
+                  [this](const std::string& name) { EXPECT_FALSE(std::filesystem::exists(scratch_ / name)); });
 }
 
 // A forwarder that lives and never answers is given up, as one is that never answers a call that waits.
