@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/names/counted.hpp"
 #include "engine/schedule/adaptive.hpp"
 #include "engine/schedule/hbrr.hpp"
 #include "engine/schedule/twins.hpp"
@@ -352,7 +353,7 @@ class Program {
     const bool names_a_bad_one = std::any_of(step.pieces.begin(), step.pieces.end(), [&](const Piece& piece) {
       const auto before = std::lower_bound(offsets.begin(), offsets.end(), piece.extent.offset) - offsets.begin();
       const std::string name = ": piece " + std::to_string(before + 1) + " of " + std::to_string(offsets.size()) +
-                               ", " + std::to_string(piece.extent.length) + " bytes at offset " +
+                               ", " + counted(piece.extent.length, "byte") + " at offset " +
                                std::to_string(piece.extent.offset);
       return message.ends_with(name) && rig_.picky.is_bad(file.part(), piece.extent);
     });

@@ -121,10 +121,10 @@ TEST_F(KeyFile, WhatIsNoKeyIsRefusedWithItsLine) {
   expect_wrong("tailrace-key-" + kDigits + "\n", 1, "no version");
   expect_wrong("tailrace-key-1" + kDigits + "\n", 1, "no version");
   expect_wrong("tailrace-key-2 " + kDigits + "\n", 1, "version 2");
-  expect_wrong("tailrace-key-1 " + kDigits.substr(1) + "\n", 1, "63 characters");
-  expect_wrong("tailrace-key-1 " + kDigits + "0\n", 1, "65 characters");
-  expect_wrong("tailrace-key-1 " + kDigits + "\r\n", 1, "65 characters");
-  expect_wrong("tailrace-key-1 \n", 1, "0 characters");
+  expect_wrong("tailrace-key-1 " + kDigits.substr(1) + "\n", 1, "length 63,");
+  expect_wrong("tailrace-key-1 " + kDigits + "0\n", 1, "length 65,");
+  expect_wrong("tailrace-key-1 " + kDigits + "\r\n", 1, "length 65,");
+  expect_wrong("tailrace-key-1 \n", 1, "length 0,");
   expect_wrong("tailrace-key-1 " + kDigits.substr(1) + "g\n", 1, "other characters than digits");
   expect_wrong("tailrace-key-1 " + kDigits.substr(1) + '\0' + "\n", 1, "other characters than digits");
   expect_wrong("tailrace-key-1 " + std::string(64, '0') + "\n", 1, "key of zeros");
