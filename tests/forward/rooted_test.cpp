@@ -6,7 +6,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <utility>
 
+#include "testing/forwarding_file_system.hpp"
 #include "testing/plain_storage.hpp"
 #include "testing/scratch.hpp"
 
@@ -127,6 +130,41 @@ TEST_F(Rooted, AFileStaysOpenWhenItsDirectoryIsReplacedByALink) {
   EXPECT_TRUE(fs::exists(root("moved/a")));
   EXPECT_FALSE(fs::exists(scratch_ / "outside/a"));
   files().close(opened.value().file);
+}
+
+// A storage in which something else happens as soon as a file is closed.
+class ClosingStorage final : public Storage, public ForwardingFileSystem {
+ public:
+  explicit ClosingStorage(std::unique_ptr<Storage> inner)
+      : ForwardingFileSystem(inner->files()), inner_(std::move(inner)) {}
+  const Capabilities& capabilities() const override { return inner_->capabilities(); }
+  FileSystem& files() override { return *this; }
+  void use_memory(std::span<std::byte>) override {}
+  void submit(const Transfer& transfer) override { inner_->submit(transfer); }
+  size_t reap(std::span<Completion> done) override { return inner_->reap(done); }
+  void close(FileHandle file) override {
+    ForwardingFileSystem::close(file);
+    if (closed) std::exchange(closed, nullptr)();
+  }
+
+  std::function<void()> closed;
+
+ private:
+  const std::unique_ptr<Storage> inner_;
+};
+
+// Another thread may open a file, under the same handle, before the call that closes the first one returns.
+TEST_F(Rooted, AHandleMayBeAnotherFilesWhenItsCloseReturns) {
+  auto closing = std::make_unique<ClosingStorage>(std::make_unique<PlainStorage>(doorbell_));
+  ClosingStorage& inner = *closing;
+  auto storage = RootedStorage::create(std::move(closing), {scratch_ / "root"}).value();
+  const FileHandle first = storage->files().open(root("first"), OpenMode::fresh, 0).value().file;
+  FileHandle second = 0;
+  inner.closed = [&] { second = storage->files().open(root("second.part"), OpenMode::fresh, 0).value().file; };
+  storage->files().close(first);
+  ASSERT_EQ(second, first);
+  EXPECT_TRUE(storage->files().rename(second, root("second"), false).ok());
+  storage->files().close(second);
 }
 
 TEST(RootedStorage, ARootThatIsNotThereIsRefused) {

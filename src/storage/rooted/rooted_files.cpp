@@ -143,14 +143,22 @@ Result<Opened> RootedFiles::open(const std::string& path, OpenMode mode, uint32_
   return opened;
 }
 
+// The handle may be another file's as soon as the storage behind has closed this one.
 void RootedFiles::close(FileHandle file) {
+  {
+    const MutexLock lock(mutex_);
+    open_.erase(file);
+  }
   inner_.close(file);
+}
+
+RootedFiles::Open& RootedFiles::at(FileHandle file) {
   const MutexLock lock(mutex_);
-  open_.erase(file);
+  return open_.at(file);
 }
 
 Status RootedFiles::rename(FileHandle file, const std::string& to, bool replace) {
-  Open& of = open_.at(file);
+  Open& of = at(file);
   const size_t slash = to.find_last_of('/');
   if (slash == std::string::npos || to.substr(0, slash) != of.path.substr(0, of.path.find_last_of('/'))) {
     return Status::of_errno("rename", of.path, EXDEV);

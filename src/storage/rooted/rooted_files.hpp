@@ -69,6 +69,8 @@ class RootedFiles final : public FileSystem {
   };
   class Lock;
 
+  // A reference is valid until the file is closed.
+  Open& at(FileHandle file);
   Result<Resolved> whole(const char* operation, const std::string& path, int flags) const;
   Result<Resolved> in_directory(const char* operation, const std::string& path) const;
   static Status with_path(const Status& status, const Resolved& resolved, const std::string& path);
