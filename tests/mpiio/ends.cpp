@@ -18,6 +18,7 @@ void end(const std::string& how) {
   if (how == "quick_exit") std::quick_exit(0);
   if (how == "_exit") _exit(0);
   if (how == "abort") std::abort();
+  if (how == "exec") execl("/bin/true", "true", nullptr);
   if (how == "MPI_Abort") MPI_Abort(MPI_COMM_WORLD, 0);
   raise(how == "SIGTERM" ? SIGTERM : SIGKILL);
   for (;;) pause();  // until the signal has ended it
