@@ -5,17 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/sync/bind_thread.hpp"
+
 namespace tailrace::impl {
 namespace {
-
-bool bind(const std::vector<int>& cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) {
-    if (cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
-  }
-  return sched_setaffinity(0, sizeof set, &set) == 0;
-}
 
 // Returns all cpus that the system lets this process use, not only those that its parent was bound to.
 std::vector<int> all_cpus() {
@@ -35,19 +28,19 @@ std::vector<int> all_cpus() {
 
 std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int server) {
   const std::vector<int> all = all_cpus();
-  std::vector<int> candidates = all;
+  std::vector<int> candidates = choice == CpuChoice::list ? list : all;
   if (choice == CpuChoice::none) return {};
   const sched_param priority{};
   sched_setscheduler(0, SCHED_BATCH, &priority);  // best effort
   if (all.size() < 2) return {};
   if (choice == CpuChoice::list) {
-    std::erase_if(candidates, [&](int cpu) { return std::find(list.begin(), list.end(), cpu) == list.end(); });
+    std::erase_if(candidates, [&](int cpu) { return std::find(all.begin(), all.end(), cpu) == all.end(); });
   } else {
     std::reverse(candidates.begin(), candidates.end());
   }
   if (candidates.empty()) return {};
   const std::vector<int> chosen = {candidates[static_cast<size_t>(server) % candidates.size()]};
-  return bind(chosen) ? chosen : std::vector<int>{};
+  return bind_thread(chosen) ? chosen : std::vector<int>{};
 }
 
 }  // namespace tailrace::impl

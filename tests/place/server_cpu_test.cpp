@@ -1,0 +1,39 @@
+// bind_server: server k of a node gets the k-th cpu of a list.
+#include "place/core/server_cpu.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace tailrace::impl {
+namespace {
+
+// On a thread of its own, which binds itself.
+std::vector<int> bound(CpuChoice choice, const std::vector<int>& list, int server) {
+  std::vector<int> cpus;
+  std::thread([&] { cpus = bind_server(choice, list, server); }).join();
+  return cpus;
+}
+
+TEST(ServerCpu, TheOrderOfAListCounts) {
+  const std::vector<int> last = bound(CpuChoice::automatic, {}, 0);
+  const std::vector<int> before = bound(CpuChoice::automatic, {}, 1);
+  if (last.empty()) GTEST_SKIP() << "this machine has one cpu";
+  for (const std::vector<int>& list : {std::vector<int>{last[0], before[0]}, std::vector<int>{before[0], last[0]}}) {
+    for (int server = 0; server < 4; ++server) {
+      EXPECT_EQ(bound(CpuChoice::list, list, server), std::vector<int>{list[static_cast<size_t>(server) % 2]});
+    }
+  }
+}
+
+TEST(ServerCpu, CpusThatAreNotThereDoNotCount) {
+  const std::vector<int> last = bound(CpuChoice::automatic, {}, 0);
+  if (last.empty()) GTEST_SKIP() << "this machine has one cpu";
+  EXPECT_EQ(bound(CpuChoice::list, {100'000, last[0]}, 0), last);
+  EXPECT_TRUE(bound(CpuChoice::list, {100'000}, 0).empty());
+}
+
+}  // namespace
+}  // namespace tailrace::impl
