@@ -71,7 +71,7 @@ class Storage {
   // Never blocks. The back end rings the doorbell given at its creation when there are new completions.
   virtual size_t reap(std::span<Completion> done) = 0;
   // Takes an operation on a whole file. Any number may be in progress. Here it is carried out at once, for back ends
-  // that are never slow, or are used through NameThreads.
+  // that are never slow, or are used through OperationThreads.
   virtual void submit(FileOperation operation) {
     operations_ended_.push_back({operation.tag, carry_out(files(), operation)});
   }

@@ -1,7 +1,7 @@
 // The settings of a configuration, part by part. Functions take the parts that they need.
 //
-// What all clients of a node share is in parts with operator==, which NodeConfig has (config.hpp); the rest may
-// differ from client to client. Plain data, made by config/ and constant after that.
+// The parts with operator== hold the settings that all clients of a node share; NodeConfig has them (config.hpp).
+// Others may differ from client to client. Plain data, made by config/ and constant after that.
 #pragma once
 
 #include <array>
