@@ -31,6 +31,7 @@ using test::Scenario;
 constexpr int kIterations = 12;
 constexpr size_t kClients = 3;      // at once
 constexpr uint64_t kPerRound = 10;  // kills
+constexpr int kDeathsAtOpen = 4;    // of servers while one client opens: it starts five before it gives up
 
 struct Totals {
   uint64_t rounds = 0;
@@ -65,6 +66,7 @@ struct Client {
   bool hear() {
     char byte = 0;
     if (!process.read_byte(byte)) return false;
+    opened = true;
     if (byte == 'e') ++ended;
     if (byte == 'c') closed = true;
     if (byte == '!') failed = true;
@@ -75,6 +77,8 @@ struct Client {
   Scenario scenario;
   OtherProcess process;
   bool running = true;
+  bool opened = false;
+  int deaths_at_open = 0;  // of servers
   bool killed = false;
   bool closed = false;
   bool failed = false;
@@ -145,6 +149,9 @@ class Round {
   }
 
   void kill_server() {
+    for (const auto& client : clients_) {
+      if (client->running && !client->opened && ++client->deaths_at_open > kDeathsAtOpen) return;
+    }
     const int which =
         options_.servers == 1 ? -1 : static_cast<int>(random_() % static_cast<uint64_t>(options_.servers));
     const int hit = node_.kill_servers(SIGKILL, which);

@@ -191,7 +191,7 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
 bool CorePlace::sleep(FunctionRef<bool()> ready, Nanoseconds at_most) {
   if (!stand_in_) return channel().client_bell.wait_until(ready, at_most);
   if (ready()) return true;
-  stand_in_->work(at_most);
+  stand_in_->work(ready, at_most);
   return ready();
 }
 

@@ -5,15 +5,16 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/function_ref.hpp"
 
 namespace tailrace::impl {
 
 class StandIn {
  public:
   virtual ~StandIn() = default;
-  // Takes the verbs that were sent, and advances all requests. If none advances, sleeps until one does, for at most
-  // `at_most`.
-  virtual void work(Nanoseconds at_most) = 0;
+  // Takes the verbs that were sent, and advances all requests. If none advances and done() does not hold, sleeps
+  // until one does, for at most `at_most`.
+  virtual void work(FunctionRef<bool()> done, Nanoseconds at_most) = 0;
   // Returns true if all verbs that were sent have ended.
   virtual bool idle() const = 0;
   // Ends the work for the client, which has left. Returns true if all of it is done before `patience` is over. If

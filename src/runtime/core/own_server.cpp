@@ -133,9 +133,11 @@ Status OwnServer::begin() {
   return {};
 }
 
-void OwnServer::work(Nanoseconds at_most) {
+void OwnServer::work(FunctionRef<bool()> done, Nanoseconds at_most) {
+  done_ = &done;
   at_most_ = at_most;
   (void)core_->step(*this);
+  done_ = nullptr;
 }
 
 void OwnServer::wait(std::optional<Nanoseconds> limit) {
@@ -152,7 +154,7 @@ bool OwnServer::finish(Nanoseconds patience) {
   const Deadline deadline(patience);
   const auto is_done = [this] { return dismissed_ && parts_.engine->idle(); };
   core_->lose(client_, false);
-  while (!is_done() && deadline.left() > Nanoseconds::zero()) work(deadline.left());
+  while (!is_done() && deadline.left() > Nanoseconds::zero()) work(is_done, deadline.left());
   if (!is_done()) return false;
   core_->finish();
   core_.reset();

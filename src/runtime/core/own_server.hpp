@@ -36,7 +36,7 @@ class OwnServer final : public StandIn, private Acceptor {
                                                     const Config& config, const Segment& segment, Log& log);
   ~OwnServer() override;
 
-  void work(Nanoseconds at_most) override;
+  void work(FunctionRef<bool()> done, Nanoseconds at_most) override;
   bool idle() const override;
   bool finish(Nanoseconds patience) override;
 
@@ -51,6 +51,8 @@ class OwnServer final : public StandIn, private Acceptor {
 
   // Implements Acceptor. No other client comes, and StandIn's calls say when the client goes.
   bool has_company() const override { return true; }
+  // Also before it sleeps: the last event may be the one that step() has just taken.
+  bool has_news() const override { return (*done_)(); }
   void wait(std::optional<Nanoseconds> limit) override;
   void distrusted(int client, const Status& why) override;
   void dismissed(int, bool) override { dismissed_ = true; }
@@ -64,7 +66,9 @@ class OwnServer final : public StandIn, private Acceptor {
   uint64_t began_ = 0;      // when the client's process began, see ClientNote
   std::string run_;         // the client's, see ClientNote
   bool dismissed_ = false;  // the client was dismissed
-  Nanoseconds at_most_{0};  // longest sleep of step()
+  // During step(): its end, and its longest sleep.
+  const FunctionRef<bool()>* done_ = nullptr;
+  Nanoseconds at_most_{0};
 
   // In the order of construction; each may use the members above it.
   std::unique_ptr<Segment> segment_;
