@@ -93,6 +93,13 @@ bool FaultStorage::direct(FileHandle handle) const {
   return plan_.pretend_direct > 0 || inner_.files().direct(file.inner);
 }
 
+Status FaultStorage::write(FileHandle handle, uint64_t offset, std::span<const std::byte> from) {
+  const File& file = files_.at(handle);
+  const FaultRule* rule = failing(FaultOn::write, file.path);
+  if (rule != nullptr) return Status::of_errno(name_of(FaultOn::write), file.path, rule->error);
+  return inner_.files().write(file.inner, offset, from);
+}
+
 Status FaultStorage::allocate(FileHandle handle, uint64_t offset, uint64_t length) {
   const File& file = files_.at(handle);
   const FaultRule* rule = failing(FaultOn::allocate, file.path);

@@ -83,6 +83,7 @@ class FaultStorage final : public Storage, public ForwardingFileSystem {
   Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override {
     return inner_.files().read(files_.at(file).inner, offset, to);
   }
+  Status write(FileHandle file, uint64_t offset, std::span<const std::byte> from) override;
   Status sync(FileHandle file) override { return inner_.files().sync(files_.at(file).inner); }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
   Status truncate(FileHandle file, uint64_t size) override {

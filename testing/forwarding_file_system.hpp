@@ -24,6 +24,9 @@ class ForwardingFileSystem : public FileSystem {
   Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override {
     return inner_.read(file, offset, to);
   }
+  Status write(FileHandle file, uint64_t offset, std::span<const std::byte> from) override {
+    return inner_.write(file, offset, from);
+  }
   Status sync(FileHandle file) override { return inner_.sync(file); }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
     return inner_.allocate(file, offset, length);

@@ -21,6 +21,9 @@ MergeLimits limits_of(MergeLimits limits, const Capabilities& storage) {
   return limits;
 }
 
+constexpr uint64_t kOpening = uint64_t{1} << 63;       // in the tag of an opening, beside the file
+constexpr uint64_t kReserveFrom = uint64_t{64} << 10;  // bytes; a smaller extent is not worth a call
+
 bool carries_several(const Access& access) {
   const Request* const first = access.parts.front().request;
   return std::any_of(access.parts.begin(), access.parts.end(),
@@ -52,22 +55,42 @@ void Engine::fence_by(Executor::MayBegin may_begin) {
 
 Engine::~Engine() {
   TAILRACE_REQUIRE(idle());
-  for (auto& [id, file] : files_) storage_.files().close(file.handle);
+  for (auto& [id, file] : files_) {
+    if (file.state == File::State::open) storage_.files().close(file.handle);
+  }
 }
 
-Result<FileId> Engine::open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path) {
+FileId Engine::open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path) {
+  const FileId id = add_file(path, final_path);
+  ++opening_;
+  storage_.submit(
+      {.kind = FileOperation::Kind::open, .path = path, .mode = mode, .device = device, .tag = kOpening | id});
+  return id;
+}
+
+Result<FileId> Engine::open_now(const std::string& path, OpenMode mode, uint32_t device) {
   Result<Opened> opened = storage_.files().open(path, mode, device);
   if (!opened.ok()) return opened.status();
+  const FileId id = add_file(path, {});
+  note_open(files_.at(id), std::move(opened).value());
+  return id;
+}
+
+FileId Engine::add_file(const std::string& path, const std::string& final_path) {
   const FileId id = next_file_++;
   File& file = files_[id];
-  file.handle = opened.value().file;
-  file.stripes = std::move(opened.value().stripes);
-  file.identity = opened.value().identity;
   file.path = path;
   file.final_path = final_path;
   file.sizes = final_path.empty() ? std::make_shared<Sizes>() : sizes_of_published_;
   if (!final_path.empty()) gather_.opened_like_others(id);
   return id;
+}
+
+void Engine::note_open(File& file, Opened opened) {
+  file.state = File::State::open;
+  file.handle = opened.file;
+  file.stripes = std::move(opened.stripes);
+  file.identity = opened.identity;
 }
 
 void Engine::publish_as(FileId id, const std::string& final_path) { file(id).final_path = final_path; }
@@ -110,8 +133,6 @@ void Engine::submit(Request request) {
   const FileId file = request.file;
   if (request.operation == Operation::write) note_written_to(request);
   if (request.operation == Operation::truncate) note_cut(request);
-  const uint64_t begin = request.pieces.empty() ? 0 : request.pieces.front().extent.offset;
-  request.server = files_.at(file).stripes.server_of(begin);
   bool waited_for = request.is_fence() || request.immediate;
   const Request* const ready = queue_.admit(std::move(request));
   if (under_way_.size() < queue_.slots()) under_way_.resize(queue_.slots());
@@ -186,20 +207,48 @@ bool Engine::take_ready() {
 // Passes on to the scheduler the requests that need not gather, or have gathered. Returns true if any was ready.
 bool Engine::gather_ready(Nanoseconds now) {
   const std::vector<const Request*> ready = std::exchange(ready_, {});
-  for (const Request* request : ready) {
-    const Status& inherited = queue_.inherited(request->slot);
-    if (!inherited.ok()) {
-      finish(request, Status(inherited));
-    } else if (!request->is_fence()) {
-      under_way_[request->slot].small = gather_.put(request, now);
-    } else {
-      scheduler_.push(request);
-    }
-  }
+  for (const Request* request : ready) begin_ready(*request, now);
   gathered_.clear();
   gather_.take(now, gathered_);
   for (const Request* request : gathered_) scheduler_.push(request);
   return !ready.empty();
+}
+
+void Engine::begin_ready(const Request& request, Nanoseconds now) {
+  File& of = file(request.file);
+  const Status& inherited = queue_.inherited(request.slot);
+  if (!inherited.ok()) return finish(&request, Status(inherited));
+  if (of.state == File::State::opening) return of.early.push_back(&request);
+  if (of.state == File::State::unopened) return end_unopened(request, of);
+  if (request.reserve && reserve(request, of)) return;
+  const uint64_t begin = request.pieces.empty() ? 0 : request.pieces.front().extent.offset;
+  queue_.set_server(request.slot, of.stripes.server_of(begin));
+  if (request.is_fence()) return scheduler_.push(&request);
+  under_way_[request.slot].small = gather_.put(&request, now);
+}
+
+// A file that was not opened needs no close, and is not there to be removed.
+void Engine::end_unopened(const Request& request, const File& of) {
+  const bool ends = request.operation == Operation::close || request.operation == Operation::remove;
+  finish(&request, ends ? Status() : of.failure);
+}
+
+// Begins to reserve space for the large pieces of a write. Returns true if the write must wait for that.
+bool Engine::reserve(const Request& request, const File& of) {
+  Progress& progress = under_way_[request.slot];
+  if (std::exchange(progress.reserved, true)) return false;
+  if (may_begin_ && !may_begin_(request.client)) return false;
+  progress.operation = &request;
+  for (const Piece& piece : request.pieces) {
+    if (piece.extent.length < kReserveFrom) continue;
+    ++progress.reservations;
+    storage_.submit({.kind = FileOperation::Kind::reserve,
+                     .file = of.handle,
+                     .offset = piece.extent.offset,
+                     .size = piece.extent.length,
+                     .tag = request.slot});
+  }
+  return progress.reservations > 0;
 }
 
 // While the storage takes no more transfers, the end of one of them comes first. A write that the rate holds back
@@ -324,12 +373,39 @@ void Engine::begin(FileOperation operation, const Request& request) {
 bool Engine::reap_operations() {
   bool any = false;
   while (std::optional<FileOperationEnd> end = storage_.reap_operation()) {
-    Progress& progress = under_way_[end->tag];
-    const Status before = std::exchange(progress.outcome, Status{});
-    finish(std::exchange(progress.operation, nullptr), before.ok() ? end->status : before);
+    if ((end->tag & kOpening) != 0) {
+      end_opening(static_cast<FileId>(end->tag), *end);
+    } else {
+      end_operation(*end);
+    }
     any = true;
   }
   return any;
+}
+
+void Engine::end_opening(FileId id, FileOperationEnd& end) {
+  File& of = file(id);
+  --opening_;
+  if (end.status.ok()) {
+    note_open(of, std::move(end.opened));
+  } else {
+    of.state = File::State::unopened;
+    of.failure = end.status;
+  }
+  ready_.insert(ready_.end(), of.early.begin(), of.early.end());
+  of.early.clear();
+}
+
+// The write for which space was reserved is ready.
+void Engine::end_operation(const FileOperationEnd& end) {
+  Progress& progress = under_way_[end.tag];
+  const bool reserves = progress.reservations > 0;
+  if (progress.outcome.ok()) progress.outcome = end.status;
+  if (reserves && --progress.reservations > 0) return;
+  const Request* const request = std::exchange(progress.operation, nullptr);
+  const Status outcome = std::exchange(progress.outcome, Status{});
+  if (reserves && outcome.ok()) return ready_.push_back(request);
+  finish(request, outcome);
 }
 
 // Retries a failed joined access piece by piece, so that the failure ends exactly the requests that it concerns, and
@@ -380,6 +456,7 @@ void Engine::note_end(RequestQueue::Ended& end) {
   const bool loses_bytes = request.operation != Operation::read && request.operation != Operation::truncate;
   const bool fails = !end.status.ok() && !is_withdrawn(end.status);
   if (fails && loses_bytes && file(id).failure.ok()) file(id).failure = end.status;
+  under_way_[request.slot].reserved = false;
   request.course = std::exchange(under_way_[request.slot].course, {});
   request.course.ended = clock_.now();
   request.course.begun = std::min(request.course.begun, request.course.ended);

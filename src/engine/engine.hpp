@@ -62,8 +62,12 @@ class Engine {
   // open here.
   FileSystem& files() { return storage_.files(); }
 
-  // Opens `path`. `final_path` is the name that a publish gives it; empty for files that are never published.
-  Result<FileId> open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path);
+  // Begins to open `path`, and returns at once: requests for the file wait for its opening, and fail with it. Close
+  // the file also if it cannot be opened. `final_path` is the name that a publish gives it; empty for files that are
+  // never published.
+  FileId open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path);
+  // Opens `path` before it returns.
+  Result<FileId> open_now(const std::string& path, OpenMode mode, uint32_t device);
   // Sets the name that a publish gives this file; it then shares nothing with other published files.
   void publish_as(FileId file, const std::string& final_path);
   // Reserves space for the extent; see FileSystem::allocate.
@@ -71,6 +75,7 @@ class Engine {
   // Returns the length of the file in the storage now, without pending writes.
   Result<uint64_t> size(FileId file);
   // Renames the file at once; see FileSystem::rename. Requests for it go on.
+  // The calls from here to stripes() are for files that are open.
   Status rename(FileId file, const std::string& to, bool replace);
   // Returns the path by which the file was opened, or its name since.
   const std::string& path(FileId file) const;
@@ -83,6 +88,9 @@ class Engine {
   bool has_failed(FileId file) const { return !files_.at(file).failure.ok(); }
   // Returns the first failure of the file.
   const Status& failure(FileId file) const { return files_.at(file).failure; }
+
+  // Returns false while the file is being opened, and if it could not be.
+  bool is_open(FileId file) const { return files_.at(file).state == File::State::open; }
 
   // Returns how many more requests can be submitted.
   uint32_t room() const { return queue_.room(); }
@@ -99,8 +107,8 @@ class Engine {
 
   // Advances all requests as far as they can go now, and holds back what `urgency` allows.
   void progress(Urgency urgency = Urgency::none);
-  // Returns true if every request has ended.
-  bool idle() const { return queue_.empty(); }
+  // Returns true if every request and every opening has ended.
+  bool idle() const { return queue_.empty() && opening_ == 0; }
 
   // Returns when progress() must be called even if nothing else happens; none: never. A time in the past: at once.
   std::optional<Nanoseconds> due() const;
@@ -138,6 +146,9 @@ class Engine {
 
  private:
   struct File {
+    enum class State : uint8_t { opening, open, unopened };
+    State state = State::opening;
+    std::vector<const Request*> early;  // ready requests that wait for the opening
     FileHandle handle = 0;
     StripeMap stripes;
     FileIdentity identity;
@@ -150,13 +161,17 @@ class Engine {
 
   // The progress of a request.
   struct Progress {
-    uint32_t parts_left = 0;             // of accesses that carry it
-    bool small = false;                  // it may be held back to gather
+    uint32_t parts_left = 0;    // of accesses that carry it
+    bool small = false;         // it may be held back to gather
+    uint32_t reservations = 0;  // under way
+    bool reserved = false;
     Status outcome;                      // the first failure among its parts, or before its operation
     const Request* operation = nullptr;  // the request, while the storage carries it out on the whole file
     Request::Course course;
   };
 
+  FileId add_file(const std::string& path, const std::string& final_path);
+  static void note_open(File& file, Opened opened);
   File& file(FileId id);
   ExecutionTarget target(FileId id, uint64_t bytes);
   uint64_t written_to(const Access& access);
@@ -165,6 +180,9 @@ class Engine {
   bool step();
   bool take_ready();
   bool gather_ready(Nanoseconds now);
+  void begin_ready(const Request& request, Nanoseconds now);
+  void end_unopened(const Request& request, const File& of);
+  bool reserve(const Request& request, const File& of);
   bool serve();
   void carry_out(std::span<const Request* const> batch);
   void count_before(const Request& request, std::span<const Piece> carried_out);
@@ -176,6 +194,8 @@ class Engine {
   void note_end(RequestQueue::Ended& end);
   void begin(FileOperation operation, const Request& request);
   bool reap_operations();
+  void end_opening(FileId id, FileOperationEnd& end);
+  void end_operation(const FileOperationEnd& end);
   void count_busy();
 
   Storage& storage_;
@@ -190,6 +210,7 @@ class Engine {
   Governor governor_;
   const std::shared_ptr<Sizes> sizes_of_published_ = std::make_shared<Sizes>();
   FileId next_file_ = 1;
+  size_t opening_ = 0;  // files
   std::unordered_map<FileId, File> files_;
   std::vector<Progress> under_way_;     // by slot
   std::vector<const Request*> ready_;   // between the queue and gathering

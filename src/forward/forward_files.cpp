@@ -12,6 +12,10 @@ bool is_for_writing(OpenMode mode) {
          mode != OpenMode::directory;
 }
 
+bool is_of_iteration(OpenMode mode) {
+  return mode == OpenMode::fresh || mode == OpenMode::own || mode == OpenMode::own_or_new;
+}
+
 // Returns true if users of the mode may share a file that is open.
 bool is_shared(OpenMode mode) { return mode != OpenMode::create && mode != OpenMode::fresh; }
 
@@ -30,11 +34,11 @@ Result<ForwardFiles::Opened> ForwardFiles::open(const std::string& path, OpenMod
       return Opened{*file, of.stripes, of.facts};
     }
   }
-  Result<FileId> opened = engine_.open(path, mode, device, {});
+  Result<FileId> opened = engine_.open_now(path, mode, device);
   if (!opened.ok() && mode == OpenMode::fresh && repeated && opened.status().fault().system_errno == EEXIST) {
     const Result<NameFacts> there = engine_.files().stat(path);
     if (there.ok() && there.value().own && there.value().size == 0) {
-      opened = engine_.open(path, OpenMode::own, device, {});
+      opened = engine_.open_now(path, OpenMode::own, device);
     }
   }
   if (!opened.ok()) return opened.status();
@@ -42,6 +46,7 @@ Result<ForwardFiles::Opened> ForwardFiles::open(const std::string& path, OpenMod
   File& file = files_[opened.value()];
   file.name = name;
   file.users = 1;
+  file.reserves = is_of_iteration(mode);
   file.stripes = engine_.stripes(opened.value());
   if (facts.ok()) file.facts = facts.value();
   by_name_[name] = opened.value();

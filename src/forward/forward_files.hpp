@@ -32,6 +32,8 @@ class ForwardFiles {
   // Renames the file; later users find it under its new name.
   Status rename(FileId file, const std::string& to, bool replace);
   const StripeMap& stripes(FileId file) const { return files_.at(file).stripes; }
+  // Returns true if space is reserved for writes: the file is an iteration's, which is written once.
+  bool reserves(FileId file) const { return files_.at(file).reserves; }
   const std::string& path(FileId file) const { return files_.at(file).name.first; }
   size_t count() const { return files_.size(); }
 
@@ -42,6 +44,7 @@ class ForwardFiles {
     uint32_t users = 0;
     StripeMap stripes;
     NameFacts facts;
+    bool reserves = false;
   };
 
   std::optional<FileId> shared(const Name& name, const Result<NameFacts>& facts) const;

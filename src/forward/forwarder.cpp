@@ -440,6 +440,7 @@ void Forwarder::submit_record(Work& work, uint32_t index, std::byte* memory) {
   }
   if (!reads) queued_[files_.stripes(record.file).server_of(record.offset)] += length;
   request.operation = reads ? Operation::read : Operation::write;
+  request.reserve = !reads && files_.reserves(record.file);
   request.pieces.push_back({{record.offset, length}, memory});
   put(work, std::move(request));
 }

@@ -13,8 +13,8 @@
 
 namespace tailrace::impl {
 
-// A file that the engine has open. Engine::open returns it; it is invalid once a publish, close or remove of it has
-// ended.
+// A file that the engine has open, or opens. Engine::open returns it; it is invalid once a publish, close or remove
+// of it has ended.
 using FileId = uint32_t;
 
 struct Extent {
@@ -70,6 +70,7 @@ struct Request {
   // failure).
   bool fence = false;
   uint64_t size = 0;               // of a truncate: bytes
+  bool reserve = false;            // of a write: space is reserved before it begins, where that is worth a call
   bool replace = true;             // of a publish: replaces an existing file of the final name; else that is an error
   bool immediate = false;          // a caller waits for it, so it is not held back to be merged
   CompletionSink* sink = nullptr;  // outlives the request; null, for a close only: the end is not reported

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/engine.hpp"
 
@@ -21,18 +22,16 @@ class DropJournal {
 
   // `path` names the file; `end`: bytes that an earlier server has written into it. `engine` must outlive this.
   DropJournal(Engine& engine, std::string path, uint64_t end)
-      : engine_(engine), path_(std::move(path)), begun_(end > 0), end_(end) {}
+      : engine_(engine), path_(std::move(path)), begun_(end), end_(end) {}
 
-  // Adds a line and returns it. Sets `request` to the request that writes it. Fails if the file cannot be opened.
-  Result<std::shared_ptr<Line>> add(int64_t iteration, const std::string& why, Request& request);
+  // Adds a line and returns it. Appends the requests that write it, two at most.
+  std::shared_ptr<Line> add(int64_t iteration, const std::string& why, std::vector<Request>& requests);
 
  private:
-  Status open();
-
   // Constant after construction.
   Engine& engine_;
   const std::string path_;
-  const bool begun_;  // an earlier server has begun the file
+  const uint64_t begun_;  // bytes of an earlier server
   // Used by the server's thread only.
   FileId file_ = 0;  // 0 until the first line
   uint64_t end_ = 0;

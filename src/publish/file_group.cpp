@@ -116,14 +116,13 @@ Result<FileId> FileGroup::open_file(int64_t number, Iteration& iteration, uint32
   if (index < iteration.files.size() && iteration.files[index] != 0) return iteration.files[index];
   // A dropped iteration must not keep others from a file of several.
   if (iteration.dropped && !storage_.has_file_each()) return why_ended(number, iteration);
-  const Status taken = taken_by_another(number, index);
-  const Result<FileId> file = taken.ok() ? open_or_continue(format_.files(number)[index], number) : taken;
-  if (!file.ok()) {
-    refuse(number, file.status());
+  if (const Status taken = taken_by_another(number, index); !taken.ok()) {
+    refuse(number, taken);
     return iteration.refusal;
   }
   if (index >= iteration.files.size()) iteration.files.resize(index + 1);
-  iteration.files[index] = file.value();
+  const FileId file = open_or_continue(format_.files(number)[index], number);
+  iteration.files[index] = file;
   if (!storage_.has_file_each()) iteration.series_file = format_.files(number)[index].final_path;
   return file;
 }
@@ -142,22 +141,18 @@ Status FileGroup::taken_by_another(int64_t number, uint32_t index) const {
   return {};
 }
 
-// If an iteration has several files, nobody knows into which of them an earlier server has written. Only the file of
-// an iteration with one file must exist.
-Result<FileId> FileGroup::open_or_continue(const FileNames& names, int64_t number) {
+// Returns true if an earlier server has written blocks into the file. If an iteration has several files, nobody knows
+// into which of them.
+bool FileGroup::must_be_there(const FileNames& names, int64_t number) const {
   const auto resumed = resumed_.find(number);
-  if (names.joint) {
-    const bool must_be_there = resumed != resumed_.end() && resumed->second;
-    const OpenMode mode = must_be_there ? OpenMode::own : OpenMode::own_or_new;
-    Result<FileId> file = engine_.open(names.temporary, mode, names.device, names.final_path);
-    return must_be_there && !file.ok() ? removed_by_others(file.status()) : file;
-  }
-  if (resumed != resumed_.end()) {
-    const bool must_be_there = resumed->second && format_.files(number).size() == 1;
-    Result<FileId> there = engine_.open(names.temporary, OpenMode::own, names.device, names.final_path);
-    if (there.ok() || must_be_there || there.status().fault().system_errno != ENOENT) return there;
-  }
-  const OpenMode mode = names.is_published() ? OpenMode::own : OpenMode::fresh;
+  const bool has_blocks = resumed != resumed_.end() && resumed->second;
+  return has_blocks && (names.joint || format_.files(number).size() == 1);
+}
+
+FileId FileGroup::open_or_continue(const FileNames& names, int64_t number) {
+  OpenMode mode = OpenMode::fresh;
+  if (names.joint || resumed_.contains(number)) mode = OpenMode::own_or_new;
+  if (names.is_published() || must_be_there(names, number)) mode = OpenMode::own;
   return engine_.open(names.temporary, mode, names.device, names.final_path);
 }
 
@@ -174,8 +169,11 @@ void FileGroup::fail(int64_t number, const Status& why) {
   if (!ends_.why_unpublished(number).ok()) return;
   Iteration& iteration = iterations_[number];
   if (!iteration.failure.ok()) return;
-  iteration.failure = why;  // if it is already leaving, the engine knows, and does not publish it
-  witness_.failed(number, why);
+  const bool is_joint = format_.begun(number) && format_.files(number)[0].joint;
+  const bool gone = is_joint && must_be_there(format_.files(number)[0], number);
+  const Status status = gone ? removed_by_others(why) : why;
+  iteration.failure = status;  // if it is already leaving, the engine knows, and does not publish it
+  witness_.failed(number, status);
 }
 
 void FileGroup::refuse(int64_t number, const Status& why) {
@@ -400,16 +398,10 @@ void FileGroup::complete(int64_t number, const Completed& then) {
   }
   Publication publication{std::move(found.value()->plan), {}, FileEnd::published, phase_of(number), {}};
   publication.doubt = [this, number] { return doubt(number); };
-  Status status;
   for (const FileNames& names : found.value()->files) {
     const OpenMode mode = names.joint ? OpenMode::own : OpenMode::fresh;
-    const Result<FileId> file = engine_.open(names.temporary, mode, names.device, names.final_path);
-    if (file.ok()) publication.files.push_back({names, file.value(), true});
-    if (status.ok()) status = file.status();
-  }
-  if (!status.ok()) {
-    for (const LeavingFile& file : publication.files) batches_.close(file.file);
-    return then_if_completed(number, {status, {}}, then);
+    const FileId file = engine_.open(names.temporary, mode, names.device, names.final_path);
+    publication.files.push_back({names, file, true});
   }
   publisher_.publish_when_free(std::move(publication), [this, number, then](const Publisher::End& end) {
     if (!end.visible) return then_if_completed(number, end.how, then);
@@ -482,18 +474,13 @@ void FileGroup::remove(int64_t number, Iteration& iteration) {
       iteration.opened() && (format_.files(number)[0].is_published() || format_.files(number)[0].joint);
   format_.discard(number);
   iteration.leaving = true;
-  Request written;
-  const auto line = journal_.add(number, iteration.why_dropped, written);
   std::vector<Request> requests = for_each_open(number, iteration, stays ? Operation::close : Operation::remove);
-  if (line.ok()) requests.push_back(std::move(written));
+  const auto line = journal_.add(number, iteration.why_dropped, requests);
   batches_.run(std::move(requests), [this, number, line](const Batches::End& end) {
-    Batches::End all;
-    all.add(line.status(), {});
-    all.add(end.status, end.course);
     // Before the ledger strikes it out, so that the line is not overwritten.
-    if (all.status.ok()) witness_.journaled(line.value()->end);
+    if (end.status.ok()) witness_.journaled(line->end);
     ends_.add_unpublished(number, why_ended(number, iterations_.at(number)));
-    depart(number, {.dropped = true, .written = false, .status = all.status, .course = all.course});
+    depart(number, {.dropped = true, .written = false, .status = end.status, .course = end.course});
   });
 }
 

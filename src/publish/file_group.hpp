@@ -50,7 +50,7 @@ class FileGroup final {
 
   // Most requests of the engine that one call below makes.
   static constexpr uint32_t kRequestsAtOnce = Publisher::kRequestsAtOnce + 3;
-  static_assert(kRequestsAtOnce > Format::kMostFiles, "it removes all files of an iteration, and writes a line");
+  static_assert(kRequestsAtOnce > Format::kMostFiles + 1, "it removes all files of an iteration, and writes a line");
 
   // ---- clients ----
 
@@ -200,7 +200,8 @@ class FileGroup final {
   Result<FileId> open_file(int64_t number, Iteration& iteration, uint32_t index);
   Status open_all(int64_t number, Iteration& iteration);
   Status taken_by_another(int64_t number, uint32_t index) const;
-  Result<FileId> open_or_continue(const FileNames& names, int64_t number);
+  bool must_be_there(const FileNames& names, int64_t number) const;
+  FileId open_or_continue(const FileNames& names, int64_t number);
   void depart(int64_t number, const Departure& how);
 
   // Constant after construction.

@@ -91,24 +91,17 @@ void Publisher::give_up(const WorkPointer& work) {
 }
 
 void Publisher::sync(const std::vector<Synced>& all, Batches::Then then) {
-  Batches::End opening;
   std::vector<Request> requests;
   std::vector<FileId> opened;
   for (const Synced& one : all) {
-    const Result<FileId> file = engine_.open(one.path, one.mode, one.device, {});
-    if (!file.ok()) {
-      opening.add(file.status(), {});
-      continue;
-    }
-    opened.push_back(file.value());
+    opened.push_back(engine_.open(one.path, one.mode, one.device, {}));
     Request sync;
     sync.operation = Operation::sync;
-    sync.file = file.value();
+    sync.file = opened.back();
     requests.push_back(std::move(sync));
   }
-  batches_.run(std::move(requests), [this, opening, opened, then = std::move(then)](Batches::End end) {
+  batches_.run(std::move(requests), [this, opened, then = std::move(then)](const Batches::End& end) {
     for (const FileId file : opened) batches_.close(file);
-    end.add(opening.status, {});
     then(end);
   });
 }

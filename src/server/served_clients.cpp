@@ -255,6 +255,7 @@ void ServedClients::resume(Files& files, const std::vector<LedgerRecord>& record
     bool dropped = false;
     bool all_written = true;
     bool some_written = false;
+    bool has_bytes = false;  // in its files
   };
   for (const LedgerRecord& record : records) {
     if (record.kind != LedgerRecord::Kind::unpublished || record.client != files.group) continue;
@@ -285,6 +286,7 @@ void ServedClients::resume(Files& files, const std::vector<LedgerRecord>& record
     if (verb.verb != Verb::write) continue;
     const bool written = member->second->server->has_ended(verb);
     seen.some_written = seen.some_written || written;
+    seen.has_bytes = seen.has_bytes || (written && verb.bytes.length > 0);
     seen.all_written = seen.all_written && written;
   }
   size_t clients = files.group == Ledger::kNode ? static_cast<size_t>(files.config.place.clients) : 1;
@@ -305,8 +307,8 @@ void ServedClients::resume(Files& files, const std::vector<LedgerRecord>& record
       files.files->complete_publication(iteration);
       continue;
     }
-    // A block that has failed has also ended, so the file need not exist.
-    files.files->resume(iteration, seen.some_written && !failures.contains(iteration));
+    // A block that has failed, is empty, or came to a dropped iteration has ended, too, and its file need not exist.
+    files.files->resume(iteration, seen.has_bytes && !seen.dropped && !failures.contains(iteration));
     if (files.files->hold(iteration).ok()) held_.emplace_back(files.files.get(), iteration);
   }
   for (const auto& [iteration, why] : failures) files.files->fail(iteration, why);

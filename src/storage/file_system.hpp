@@ -2,10 +2,11 @@
 // (storage.hpp).
 //
 // Each call finishes before it returns, on the calling thread: the calls are short, or nothing computes beside them.
-// All calls on one FileSystem come from one thread. A Status has the errno of the system call that failed, or would
-// have.
+// Where storage/threads is used, calls come from several threads: one at a time on each open file, beside allocate().
+// A Status has the errno of the system call that failed, or would have.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,6 +83,10 @@ class FileSystem {
   virtual Result<uint64_t> size(FileHandle file) const = 0;
   // Reads into `to` from `offset` on. Returns the number of bytes, less than to.size() only at the end of the file.
   virtual Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const = 0;
+  // Writes all of `from` at `offset`. Only for the heads of striped files: transfers write all else.
+  virtual Status write(FileHandle, uint64_t, std::span<const std::byte>) {
+    return Status::of_errno("write", "a file", ENOTSUP);
+  }
   // Makes the bytes of a file, or the names in a directory, durable.
   virtual Status sync(FileHandle file) = 0;
   // Reserves the range, so that writing it cannot fail later for lack of space, and makes the file at least that

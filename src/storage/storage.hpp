@@ -72,9 +72,7 @@ class Storage {
   virtual size_t reap(std::span<Completion> done) = 0;
   // Takes an operation on a whole file. Any number may be in progress. Here it is carried out at once, for back ends
   // that are never slow, or are used through OperationThreads.
-  virtual void submit(FileOperation operation) {
-    operations_ended_.push_back({operation.tag, carry_out(files(), operation)});
-  }
+  virtual void submit(FileOperation operation) { operations_ended_.push_back(carry_out(files(), operation)); }
   // Takes the end of an operation; none: no other has ended since. Never blocks. Rings the doorbell as for transfers,
   // unless the operation has ended before submit() returns.
   virtual std::optional<FileOperationEnd> reap_operation() {

@@ -130,7 +130,7 @@ void StudyForwarder::submit(uint32_t work) {
 
 FileId StudyForwarder::open(uint32_t file) {
   const auto [found, is_new] = files_.try_emplace(file);
-  if (is_new) found->second = engine_.open(std::to_string(file), OpenMode::update, 0, "").value();
+  if (is_new) found->second = engine_.open(std::to_string(file), OpenMode::update, 0, "");
   return found->second;
 }
 

@@ -161,16 +161,26 @@ class EngineRun final : public CompletionSink {
   void begin_file() {
     EngineFile file;
     file.name = fmt::format("d0/file_{}", names_++);
-    const auto id = engine_.open(file.part(), OpenMode::create, 0, file.name);
-    if (!id.ok()) return;
-    file.id = id.value();
-    if (!engine_.allocate(file.id, {0, kMaxFile}).ok()) return;  // it stays open until the engine ends
-    file.writers.assign(kMaxFile, 0);
-    file.synced.assign(kMaxFile, 0);
-    model_.files.push_back(std::move(file));
+    file.id = engine_.open(file.part(), OpenMode::create, 0, file.name);
+    opening_.push_back(std::move(file));
+  }
+
+  void use_what_is_open() {
+    for (EngineFile& file : std::exchange(opening_, {})) {
+      if (!engine_.is_open(file.id) && !engine_.has_failed(file.id)) {
+        opening_.push_back(std::move(file));
+        continue;
+      }
+      if (!engine_.is_open(file.id)) continue;
+      if (!engine_.allocate(file.id, {0, kMaxFile}).ok()) continue;  // it stays open until the engine ends
+      file.writers.assign(kMaxFile, 0);
+      file.synced.assign(kMaxFile, 0);
+      model_.files.push_back(std::move(file));
+    }
   }
 
   void submit_something() {
+    use_what_is_open();
     if (model_.files.empty() || (model_.files.size() < 5 && dice_.chance(4))) begin_file();
     if (model_.files.empty()) return;
     const size_t file = dice_.below(model_.files.size());
@@ -365,6 +375,7 @@ class EngineRun final : public CompletionSink {
   Fifo fifo_;
   AnyOrder any_order_;
   EngineModel model_;
+  std::vector<EngineFile> opening_;
   SplitDice client_dice_;
   const uint32_t clients_;
   const EngineOptions engine_options_;

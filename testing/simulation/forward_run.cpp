@@ -470,9 +470,9 @@ void Guest::begin() {
   for (int i = 0; i < 2; ++i) {
     File file;
     file.path = fmt::format("/c{}_{}.raw", number_, i);
-    const Result<FileId> opened = engine_->open(file.path + ".part", OpenMode::fresh, 0, file.path);
-    if (!opened.ok()) run_.story_.fail("telling", opened.status().fault().message);
-    file.id = opened.value();
+    file.id = engine_->open(file.path + ".part", OpenMode::fresh, 0, file.path);
+    while (!engine_->idle()) sleep();
+    if (!engine_->is_open(file.id)) run_.story_.fail("telling", engine_->failure(file.id).fault().message);
     file.model.resize(kMostFile);
     const Status room = engine_->allocate(file.id, {0, kMostFile});
     if (!room.ok()) run_.story_.fail("telling", room.fault().message);

@@ -471,7 +471,7 @@ void SimStorage::submit(FileOperation operation) {
   constexpr uint64_t kSlow = 100;  // times as long as the slowest transfer
   world_.choose();
   if (cut_) {
-    operations_done_.push_back({operation.tag, {}});
+    operations_done_.push_back(end_after_cut(operation));
     return doorbell_.ring();
   }
   const uint64_t number = ++submitted_;
@@ -480,6 +480,12 @@ void SimStorage::submit(FileOperation operation) {
   const uint64_t delay = dice_.between(options_.least_delay, options_.most_delay * (slow ? kSlow : 1));
   world_.after(Nanoseconds(dice_.below(delay + 1)), [this, number] { take_effect(number); });
   world_.after(Nanoseconds(delay), [this, number] { end_operation(number); });
+}
+
+// A dead process goes on until it is taken away, and must find what it opens.
+FileOperationEnd SimStorage::end_after_cut(const FileOperation& operation) {
+  const bool opens = operation.kind == FileOperation::Kind::open;
+  return opens ? carry_out(*this, operation) : FileOperationEnd{operation.tag};
 }
 
 void SimStorage::take_effect(uint64_t number) {
@@ -491,7 +497,7 @@ void SimStorage::end_operation(uint64_t number) {
   take_effect(number);
   const auto node = operations_.extract(number);
   if (!node) return;
-  operations_done_.push_back({node.mapped().what.tag, *node.mapped().done});
+  operations_done_.push_back(std::move(*node.mapped().done));
   doorbell_.ring();
 }
 
@@ -506,8 +512,9 @@ std::optional<FileOperationEnd> SimStorage::reap_operation() {
 void SimStorage::cut() {
   if (cut_) return;
   cut_ = true;
-  for (const auto& [number, operation] : operations_) operations_done_.push_back({operation.what.tag, {}});
-  operations_.clear();
+  for (const auto& [number, operation] : std::exchange(operations_, {})) {  // they may end while others are opened
+    operations_done_.push_back(operation.done ? *operation.done : end_after_cut(operation.what));
+  }
   for (const std::string& path : locked_) disk_.locked().erase(path);
   for (Slot& slot : slots_) {
     if (!slot.used) continue;

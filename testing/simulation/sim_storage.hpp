@@ -110,10 +110,11 @@ class SimStorage final : public Storage, public FileSystem {
   // An operation under way.
   struct Operation {
     FileOperation what;
-    std::optional<Status> done;  // none: it has not taken effect
+    std::optional<FileOperationEnd> done;  // none: it has not taken effect
   };
   class Lock;
 
+  FileOperationEnd end_after_cut(const FileOperation& operation);
   void take_effect(uint64_t number);
   void end_operation(uint64_t number);
   void check_transfer(const Transfer& transfer, const Extent& extent);

@@ -55,12 +55,13 @@ class EngineRig {
 
   // Creates a file whose first `size` bytes are zeros.
   FileId create(const std::string& name, uint64_t size) {
-    const Result<FileId> file = engine.open(name + ".part", OpenMode::create, 0, name);
-    EXPECT_TRUE(file.ok());
+    const FileId file = engine.open(name + ".part", OpenMode::create, 0, name);
+    engine.progress();
+    EXPECT_TRUE(engine.is_open(file));
     if (size > 0) {
-      EXPECT_TRUE(engine.allocate(file.value(), {0, size}).ok());
+      EXPECT_TRUE(engine.allocate(file, {0, size}).ok());
     }
-    return file.value();
+    return file;
   }
 
   // Returns the token of the request in `ends`.

@@ -553,14 +553,48 @@ TEST(Engine, AMillionExtents) {
   EXPECT_TRUE(rig.text("f") == expected);
 }
 
+// Requests for a file that cannot be opened fail for that reason, and its close succeeds.
 TEST(Engine, OpenSaysWhyNot) {
   EngineRig rig({.plan = {.rules = {{.on = FaultOn::open, .error = EROFS}, {.on = FaultOn::allocate}}}});
-  EXPECT_EQ(rig.engine.open("f", OpenMode::create, 0, "g").status().fault().system_errno, EROFS);
-  const Result<FileId> file = rig.engine.open("f", OpenMode::create, 0, "g");
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(rig.engine.path(file.value()), "f");
-  EXPECT_EQ(rig.engine.allocate(file.value(), {0, 10}).fault().operation, "allocate");
-  rig.submit(Operation::close, file.value());
+  std::string memory = "bytes";
+  const FileId refused = rig.engine.open("f", OpenMode::create, 0, "g");
+  EXPECT_FALSE(rig.engine.idle());
+  const uint64_t write = rig.submit(Operation::write, refused, {piece_of(0, memory)});
+  const uint64_t publish = rig.submit(Operation::publish, refused);
+  rig.run_until_idle();
+  for (const uint64_t end : {write, publish}) EXPECT_EQ(rig.ends.of(end).fault().system_errno, EROFS);
+  const FileId other = rig.engine.open("f", OpenMode::create, 0, "g");
+  const uint64_t early = rig.submit(Operation::write, other, {piece_of(0, memory)});
+  EXPECT_FALSE(rig.engine.is_open(other));
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.ends.of(early).ok());
+  EXPECT_EQ(rig.engine.path(other), "f");
+  EXPECT_EQ(rig.engine.allocate(other, {0, 10}).fault().operation, "allocate");
+  const uint64_t closed = rig.submit(Operation::close, other);
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.ends.of(closed).ok());
+}
+
+// A write for which space cannot be reserved is not begun.
+TEST(Engine, ReservesSpaceBeforeLargeWrites) {
+  EngineRig rig({.plan = {.rules = {{.on = FaultOn::allocate, .first = 1}}}});
+  std::string memory(100'000, 'x');
+  const FileId file = rig.create("f", 0);
+  const auto write = [&](uint64_t offset, uint64_t length) {
+    Request request;
+    request.file = file;
+    request.reserve = true;
+    request.pieces = {{{offset, length}, reinterpret_cast<std::byte*>(memory.data())}};
+    return rig.submit(std::move(request));
+  };
+  const uint64_t small = write(300'000, 10);
+  const uint64_t reserved = write(0, 100'000);
+  const uint64_t refused = write(100'000, 100'000);
+  rig.run_until_idle();
+  EXPECT_TRUE(rig.ends.of(small).ok());
+  EXPECT_TRUE(rig.ends.of(reserved).ok());
+  EXPECT_EQ(rig.ends.of(refused).fault().operation, "allocate");
+  rig.submit(Operation::close, file);
   rig.run_until_idle();
 }
 

@@ -340,7 +340,7 @@ struct TimedServer {
       : storage(clock),
         slots(fifo, turn),
         engine(storage, takes_turns ? static_cast<Scheduler&>(slots) : fifo, clock, options()) {
-    file = engine.open("file", OpenMode::create, 0, "").value();
+    file = engine.open("file", OpenMode::create, 0, "");
   }
 
   static EngineOptions options() {

@@ -1,6 +1,5 @@
 // The back end `striped`, beyond the port that contract_test and names_test cover: where bytes lie, what a crash
 // leaves, and that objects of different files are never mixed.
-#include <poll.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -339,7 +338,7 @@ TEST(Striped, ASyncIsOneOfAllObjectsAndOnceOfTheirNames) {
 
 // Writes that do not end and a sync take all that the storage below can have in progress, when another file is
 // opened.
-TEST(Striped, OpeningWaitsBesideTransfersAndLosesNone) {
+TEST(Striped, OpeningBesideTransfersLosesNone) {
   for_seeds(20, [](uint64_t seed) {
     std::mt19937_64 random(seed);
     StripedRig rig(4);
@@ -367,18 +366,6 @@ TEST(Striped, OpeningWaitsBesideTransfersAndLosesNone) {
     EXPECT_EQ(bytes_at(storage->files(), "d0/name"), bytes);
     storage->files().close(file);
   });
-}
-
-TEST(Striped, WhatEndsWhileAFileIsOpenedIsRungFor) {
-  StripedRig rig;
-  const auto storage = rig.open();
-  const FileHandle file = storage->files().open("d0/name", OpenMode::create, 0).value().file;
-  pollfd bell{rig.doorbell.fd(), POLLIN, 0};
-  EXPECT_EQ(::poll(&bell, 1, 0), 0);
-  storage->submit({Kind::sync, false, file, 0, {}, 0});
-  storage->files().close(storage->files().open("d0/another", OpenMode::create, 0).value().file);
-  EXPECT_EQ(::poll(&bell, 1, 0), 1);
-  EXPECT_EQ(wait_for(*storage, rig.doorbell, 1).front().result, 0);
 }
 
 // A read ends where the file did, and before its result is known the file has got longer.

@@ -173,6 +173,18 @@ Result<size_t> OsFile::read(uint64_t offset, std::span<std::byte> to) const {
   return done;
 }
 
+Status OsFile::write(uint64_t offset, std::span<const std::byte> from) {
+  size_t done = 0;
+  while (done < from.size()) {
+    const std::span<const std::byte> left = from.subspan(done);
+    const ssize_t count = ::pwrite(buffered_, left.data(), left.size(), static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return Status::of_errno("write", path_, count < 0 ? errno : EIO);
+    done += static_cast<size_t>(count);
+  }
+  return {};
+}
+
 Status OsFile::sync() { return ::fsync(buffered_) == 0 ? Status() : Status::of_errno("sync", path_, errno); }
 
 Status OsFile::truncate(uint64_t size) {

@@ -43,6 +43,8 @@ class OsFile {
   // Reads through the page cache. Returns the number of bytes, which is less than requested only at the end of the
   // file.
   Result<size_t> read(uint64_t offset, std::span<std::byte> to) const;
+  // Writes all of `from` through the page cache.
+  Status write(uint64_t offset, std::span<const std::byte> from);
   // Makes the bytes of the file, or the names in a directory, durable.
   Status sync();
   // Truncates or extends the file to `size` bytes.

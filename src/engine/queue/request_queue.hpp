@@ -49,6 +49,9 @@ class RequestQueue {
   size_t slots() const { return slots_.size(); }
   const Counts& counts() const { return counts_; }
 
+  // Notes the data server of an unfinished request.
+  void set_server(uint32_t slot, uint32_t server) { slots_[slot].request.server = server; }
+
   // Takes a request; requires room() > 0. Returns it, with its slot and its pieces in order, if it is ready at once,
   // else null. The pointer is valid until finish(). Copies the bytes that a read steals.
   const Request* admit(Request request);

@@ -144,10 +144,9 @@ Status Filtering::locate(Work& work) {
     work.file = *unfinished;
     return {};
   }
-  const Result<FileId> file = engine_.open(located.value().path, OpenMode::read, 0, {});
-  work.own_file = file.ok();
-  if (file.ok()) work.file = file.value();
-  return file.status();
+  work.file = engine_.open(located.value().path, OpenMode::read, 0, {});
+  work.own_file = true;
+  return {};
 }
 
 // `work` may be gone afterwards.

@@ -397,11 +397,8 @@ void RawFiles::went_on_publishing(const Request& request, const Status& how) {
   }
   SharedFile& file = *std::exchange(of.file, nullptr);
   of.seals ? files_.release(file) : files_.published(file);
-  Status status = how;
-  if (status.ok() && durable) {
-    status = sync_directory(request.token, of);
-    if (status.ok()) return;
-  }
+  const Status& status = how;
+  if (status.ok() && durable) return sync_directory(request.token, of);
   end_publishing(request.token, status);
 }
 
@@ -430,12 +427,10 @@ void RawFiles::close_directory(const Work& work) {
 }
 
 // The file may be new: its name must be on the device, too.
-Status RawFiles::sync_directory(uint64_t token, const Open& of) {
-  const Result<FileId> directory = engine_.open(directory_of(of.path), OpenMode::directory, 0, {});
-  if (!directory.ok()) return directory.status();
-  works_[token].directory = directory.value();
-  submit(token, directory.value(), Operation::sync, {}, false);
-  return {};
+void RawFiles::sync_directory(uint64_t token, const Open& of) {
+  const FileId directory = engine_.open(directory_of(of.path), OpenMode::directory, 0, {});
+  works_[token].directory = directory;
+  submit(token, directory, Operation::sync, {}, false);
 }
 
 uint64_t RawFiles::new_work(const Descriptor& descriptor, bool may_repeat) {
@@ -473,8 +468,7 @@ void RawFiles::ended(const Request& request, const Status& how) {
     close_directory(work);
     of.file->named = of.file->named || status.ok();
   } else if (descriptor.verb == Verb::file_sync && status.ok() && !of.file->named) {
-    status = sync_directory(request.token, of);
-    if (status.ok()) return;
+    return sync_directory(request.token, of);
   }
   free_works_.push_back(request.token);
   --of.under_way;

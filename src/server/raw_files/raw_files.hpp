@@ -112,7 +112,7 @@ class RawFiles final : public CompletionSink {
   void begin_sync(const Descriptor& descriptor, Open& of);
   void begin_truncate(const Descriptor& descriptor, Open& of);
   Status answer_size(const Open& of);
-  Status sync_directory(uint64_t token, const Open& of);
+  void sync_directory(uint64_t token, const Open& of);
   void close_directory(const Work& work);
   void begin_close(const Descriptor& descriptor, Open& of);
   Status unpublished(const Open& of) const;

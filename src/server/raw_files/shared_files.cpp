@@ -80,7 +80,7 @@ Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std
                                             "' is open already, here or in another client: a file that is published "
                                             "or sealed can be open only once");
   }
-  const Result<FileId> data = engine_.open(path, mode, 0, {});
+  const Result<FileId> data = engine_.open_now(path, mode, 0);
   if (!data.ok()) return data.status();
   return add({.path = path, .data = data.value(), .sync = data.value(), .users = 1, .final_path = final_path});
 }
@@ -91,13 +91,13 @@ Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
   OpenMode how = OpenMode::update;
   if (mode == Mode::read || mode == Mode::edit) how = OpenMode::edit;
   if (mode == Mode::truncate) how = OpenMode::create;
-  Result<FileId> data = engine_.open(path, how, 0, {});
+  Result<FileId> data = engine_.open_now(path, how, 0);
   const bool writable = data.ok();
   if (!writable && mode == Mode::read && must_not_be_written(data.status()))
-    data = engine_.open(path, OpenMode::view, 0, {});
+    data = engine_.open_now(path, OpenMode::view, 0);
   if (!data.ok()) return data.status();
   if (!writable) return add({.path = path, .data = data.value(), .users = 1});
-  const Result<FileId> sync = engine_.open(path, OpenMode::view, 0, {});
+  const Result<FileId> sync = engine_.open_now(path, OpenMode::view, 0);
   if (sync.ok() && engine_.identity(sync.value()) == engine_.identity(data.value())) {
     return add({.path = path, .data = data.value(), .sync = sync.value(), .users = 1});
   }

@@ -8,8 +8,6 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint64_t kAllocateFrom = uint64_t{64} << 10;  // bytes; a smaller extent is not worth a system call
-
 // Blocks of at least this many bytes are expected to bypass the page cache.
 constexpr uint64_t kDirectFrom = Executor::Options{}.direct_from;
 
@@ -37,7 +35,7 @@ void ClientBlocks::begin_write(const Descriptor& descriptor) {
   if (actions_ != nullptr && descriptor.verb == Verb::write) actions_->came(work.block, descriptor, false);
   if (in_chunks(work.block)) return begin_filtered(id);
   const Result<FileGroup::Place> place = parts_.files.place(work.block);
-  work.status = place.ok() ? allocate(place.value()) : place.status();
+  work.status = place.status();
   if (!work.status.ok()) {
     // One block is lost, so the iteration can never be whole.
     parts_.files.refuse(descriptor.iteration, work.status);
@@ -50,18 +48,11 @@ void ClientBlocks::begin_write(const Descriptor& descriptor) {
   request.operation = Operation::write;
   request.file = place.value().file;
   request.pieces = in_turn(extents, memory_of(descriptor));
+  request.reserve = true;
   // The program may wait for a request with a ticket.
   if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
   request.immediate = descriptor.ticket != kNoTicket && holds_writes_;
   submit(id, std::move(request));
-}
-
-Status ClientBlocks::allocate(const FileGroup::Place& place) {
-  Status status;
-  for (size_t i = 0; i < place.extents.size() && status.ok(); ++i) {
-    if (place.extents[i].length >= kAllocateFrom) status = parts_.engine.allocate(place.file, place.extents[i]);
-  }
-  return status;
 }
 
 // The server only reads a block in the client's own memory.
@@ -132,9 +123,8 @@ Result<FileId> ClientBlocks::file_to_read(Work& work, std::vector<Extent>& exten
   extents = located.value().extents;
   const auto unfinished = parts_.files.unfinished_file(work.block.iteration, located.value().file);
   if (unfinished) return *unfinished;
-  Result<FileId> file = parts_.engine.open(located.value().path, OpenMode::read, 0, {});
-  if (file.ok()) work.file = file.value();
-  return file;
+  work.file = parts_.engine.open(located.value().path, OpenMode::read, 0, {});
+  return work.file;
 }
 
 void ClientBlocks::left(int64_t iteration) {

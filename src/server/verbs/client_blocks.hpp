@@ -97,7 +97,6 @@ class ClientBlocks final : public CompletionSink, private Filtering::Host {
   std::byte* memory_of(const Descriptor& descriptor) const;
   void read_block(const Descriptor& descriptor, const Block& block);
   void begin_filtered(WorkId id);
-  Status allocate(const FileGroup::Place& place);
   Result<FileId> file_to_read(Work& work, std::vector<Extent>& extents);
   WorkId new_work(Kind kind, const Descriptor& descriptor, const Block& block);
   void submit(WorkId id, Request request);

@@ -100,10 +100,11 @@ int MemoryFileSystem::make_room(FileHandle handle, uint64_t offset, uint64_t len
   return length == 0 ? 0 : grow(*file.bytes, offset, length);
 }
 
-void MemoryFileSystem::write(FileHandle handle, uint64_t offset, std::span<const std::byte> from) {
-  Bytes& bytes = *files_.at(handle).bytes;
-  TAILRACE_REQUIRE(from.empty() || from.size() <= bytes.size() - offset);
-  if (!from.empty()) std::memcpy(bytes.data() + offset, from.data(), from.size());
+Status MemoryFileSystem::write(FileHandle handle, uint64_t offset, std::span<const std::byte> from) {
+  const File& file = files_.at(handle);
+  if (const int error = make_room(handle, offset, from.size())) return status_of("write", file.path, error);
+  if (!from.empty()) std::memcpy(file.bytes->data() + offset, from.data(), from.size());
+  return {};
 }
 
 Status MemoryFileSystem::allocate(FileHandle handle, uint64_t offset, uint64_t length) {

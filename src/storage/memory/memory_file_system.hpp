@@ -23,6 +23,7 @@ class MemoryFileSystem final : public FileSystem {
   bool direct(FileHandle) const override { return false; }
   Result<uint64_t> size(FileHandle file) const override;
   Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override;
+  Status write(FileHandle file, uint64_t offset, std::span<const std::byte> from) override;
   Status sync(FileHandle) override { return {}; }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
   Status truncate(FileHandle file, uint64_t size) override;
@@ -37,8 +38,6 @@ class MemoryFileSystem final : public FileSystem {
 
   // Makes the file long enough for `length` bytes from `offset` on, unless `length` is 0. Returns 0 or the errno.
   int make_room(FileHandle file, uint64_t offset, uint64_t length);
-  // Requires that the file is long enough for them.
-  void write(FileHandle file, uint64_t offset, std::span<const std::byte> from);
 
   // Returns the bytes of the file `path`, or nullptr if there is none: for checkers. Borrowed until the next call.
   const Bytes* contents(const std::string& path) const;

@@ -25,6 +25,9 @@ class OsFileSystem : public FileSystem {
   Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override {
     return files_.at(file).os.read(offset, to);
   }
+  Status write(FileHandle file, uint64_t offset, std::span<const std::byte> from) override {
+    return files_.at(file).os.write(offset, from);
+  }
   Status sync(FileHandle file) override { return files_.at(file).os.sync(); }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
     return files_.at(file).os.allocate(offset, length);

@@ -75,6 +75,13 @@ class Perseverance {
   size_t tries_ = 0;
 };
 
+StripeMap stripes_in(const ForwardAnswer& answer) {
+  StripeMap stripes;
+  stripes.unit = std::max<uint64_t>(answer.record.value, 1);
+  if (!answer.servers.empty()) stripes.servers = answer.servers;
+  return stripes;
+}
+
 Status too_long(const char* operation, const std::string& path) {
   return Status::of_errno(operation, path, ENAMETOOLONG);
 }
@@ -415,17 +422,36 @@ void RemoteFiles::move(Held& lock) {
 
 // ---- open files ------------------------------------------------------------------------------------------------
 
-Result<Opened> RemoteFiles::open(const std::string& path, OpenMode mode, uint32_t device) {
-  File file{.path = absolute(path), .mode = mode, .device = device};
-  ForwardCallMessage message = call_on(ForwardCall::open, file.path);
+ForwardCallMessage RemoteFiles::opening(const std::string& path, OpenMode mode, uint32_t device) {
+  ForwardCallMessage message = call_on(ForwardCall::open, path);
   message.record.mode = static_cast<uint32_t>(mode);
   message.record.offset = device;
+  return message;
+}
+
+// A forwarder that is lost may still open the file, which another one must not have opened by then.
+Result<Opened> RemoteFiles::open_again(size_t forwarder, const std::string& path, OpenMode mode, uint32_t device) {
+  if (on_loss_ != OnLoss::fail) (void)reach_or_outlast(forwarder);
+  return open(path, mode, device, true);
+}
+
+Opened RemoteFiles::opened(size_t forwarder, uint64_t link, const ForwardAnswer& answer,
+                           const FileOperation& operation) {
+  File file{.path = operation.path, .mode = operation.mode, .device = operation.device};
+  adopt(file, forwarder, answer);
+  file.link = link;  // if that is lost by now, the file moves
+  return add(std::move(file), stripes_in(answer));
+}
+
+Result<Opened> RemoteFiles::open(const std::string& path, OpenMode mode, uint32_t device, bool again) {
+  File file{.path = absolute(path), .mode = mode, .device = device};
+  ForwardCallMessage message = opening(file.path, mode, device);
+  if (again) message.record.flags = CallRecord::kRepeated;
   auto asked = ask(file.path, message, "open");
   StripeMap stripes;
   if (asked.ok()) {
     adopt(file, asked.value().forwarder, asked.value().answer);
-    stripes.unit = std::max<uint64_t>(asked.value().answer.record.value, 1);
-    if (!asked.value().answer.servers.empty()) stripes.servers = asked.value().answer.servers;
+    stripes = stripes_in(asked.value().answer);
   } else if (asked.status().code() == TAILRACE_SERVER_LOST && on_loss_ == OnLoss::direct) {
     Result<Opened> opened = local_->open(file.path, mode, device);
     if (!opened.ok()) return opened;
@@ -436,7 +462,11 @@ Result<Opened> RemoteFiles::open(const std::string& path, OpenMode mode, uint32_
   } else {
     return asked.status();
   }
-  const bool spreads = spread_ && !file.here && mode != OpenMode::directory && forwarders_.size() > 1;
+  return add(std::move(file), std::move(stripes));
+}
+
+Opened RemoteFiles::add(File file, StripeMap stripes) {
+  const bool spreads = spread_ && !file.here && file.mode != OpenMode::directory && forwarders_.size() > 1;
   if (spreads) file.domains.emplace(stripes, forwarders_.size(), file.forwarder);
   const FileIdentity identity = file.identity;
   const FileHandle handle = files_.put(std::move(file));

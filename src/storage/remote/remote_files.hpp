@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "storage/file_operation.hpp"
 #include "storage/file_table.hpp"
 #include "storage/remote/domains.hpp"
 #include "storage/remote/forwarder_set.hpp"
@@ -80,7 +81,12 @@ class RemoteFiles final : public FileSystem {
   static std::string absolute(const std::string& path);
   // Forgets an open file that its forwarder has closed, or is about to close.
   void forget(FileHandle file);
-  // Do what rename() and remove() do, after a call that a forwarder may have carried out.
+  // Returns the call that opens a file.
+  static ForwardCallMessage opening(const std::string& path, OpenMode mode, uint32_t device);
+  // Adds a file that a forwarder has opened, as it answered over the link.
+  Opened opened(size_t forwarder, uint64_t link, const ForwardAnswer& answer, const FileOperation& operation);
+  // Do what open(), rename() and remove() do, after a call that a forwarder may have carried out.
+  Result<Opened> open_again(size_t forwarder, const std::string& path, OpenMode mode, uint32_t device);
   Status rename_again(FileHandle file, const std::string& to, bool replace) {
     return rename(file, to, replace, true);
   }
@@ -92,7 +98,9 @@ class RemoteFiles final : public FileSystem {
   void fail_file(uint64_t link, uint32_t remote, const Status& why);
 
   // FileSystem
-  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override;
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) override {
+    return open(path, mode, device, false);
+  }
   void close(FileHandle file) override;
   bool direct(FileHandle) const override { return true; }
   Result<uint64_t> size(FileHandle file) const override;
@@ -142,6 +150,8 @@ class RemoteFiles final : public FileSystem {
     std::vector<std::byte> bulk = {};
   };
 
+  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device, bool again);
+  Opened add(File file, StripeMap stripes);
   Status rename(FileHandle file, const std::string& to, bool replace, bool again);
   Status remove(const std::string& path, bool again);
   std::optional<size_t> reach_from(size_t home);

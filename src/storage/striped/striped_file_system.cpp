@@ -37,8 +37,8 @@ StripeSet checked(StripeSet set) {
 
 }  // namespace
 
-StripedFileSystem::StripedFileSystem(FileSystem& inner, HeadWriter& writer, StripeSet set)
-    : inner_(inner), writer_(&writer), names_(inner, checked(std::move(set))) {}
+StripedFileSystem::StripedFileSystem(FileSystem& inner, StripeSet set)
+    : inner_(inner), names_(inner, checked(std::move(set))) {}
 
 StripedFileSystem::StripedFileSystem(std::unique_ptr<FileSystem> inner)
     : owned_(std::move(inner)), inner_(*owned_), names_(*owned_, {}) {}
@@ -159,7 +159,10 @@ Result<std::optional<Opened>> StripedFileSystem::make(const std::string& path, O
   }
   file.paths[0] = path;
   if (replaced) names_.remove_others(*replaced);
-  ++made_;
+  {
+    const MutexLock lock(mutex_);
+    ++made_;
+  }
   return std::optional<Opened>(put(std::move(file)));
 }
 
@@ -173,8 +176,7 @@ Status StripedFileSystem::add_object(StripedFile& file, ObjectHead head, uint32_
   file.objects.push_back(made.value().file);
   file.paths.push_back(path);
   if (index == 0) file.identity = made.value().identity;
-  const int error = writer_->write_head(made.value().file, encode_object_head(head));
-  return error == 0 ? Status() : Status::of_errno("create", path, error);
+  return inner_.write(made.value().file, 0, encode_object_head(head));
 }
 
 Opened StripedFileSystem::put(StripedFile file) {
@@ -240,7 +242,7 @@ Status StripedFileSystem::sync(FileHandle handle) {
     if (Status status = inner_.sync(object); !status.ok()) return status;
   }
   if (!has_new_names()) return {};
-  const uint64_t made = made_;
+  const uint64_t made = this->made();
   for (const FileHandle directory : directories_) {
     if (Status status = inner_.sync(directory); !status.ok()) return status;
   }

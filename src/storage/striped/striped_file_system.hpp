@@ -29,19 +29,11 @@ struct StripedFile {
   FileIdentity identity = {};           // of object 0, which has the file's name
 };
 
-// Writes heads, since a FileSystem writes no bytes.
-class HeadWriter {
- public:
-  virtual ~HeadWriter() = default;
-  // Writes the head of an open object, and returns when that has ended: 0, or an errno.
-  virtual int write_head(FileHandle object, std::span<const std::byte> head) = 0;
-};
-
 class StripedFileSystem final : public FileSystem {
  public:
-  // Stripes new files over `set`, of two directories or more, and looks for the objects of existing files there. Both
-  // references must outlive this.
-  StripedFileSystem(FileSystem& inner, HeadWriter& writer, StripeSet set);
+  // Stripes new files over `set`, of two directories or more, and looks for the objects of existing files there.
+  // Borrows `inner`.
+  StripedFileSystem(FileSystem& inner, StripeSet set);
   // Makes plain files only, and looks for the objects of existing files where their heads say: for callers that treat
   // what is there, and make no transfers.
   explicit StripedFileSystem(std::unique_ptr<FileSystem> inner);
@@ -81,9 +73,18 @@ class StripedFileSystem final : public FileSystem {
   // Returns the directories of the devices, opened by prepare(). To make new names durable, note made(), sync them,
   // and call note_durable().
   const std::vector<FileHandle>& directories() const { return directories_; }
-  bool has_new_names() const { return made_ > durable_; }
-  uint64_t made() const { return made_; }
-  void note_durable(uint64_t made) { durable_ = std::max(durable_, made); }
+  bool has_new_names() const {
+    const MutexLock lock(mutex_);
+    return made_ > durable_;
+  }
+  uint64_t made() const {
+    const MutexLock lock(mutex_);
+    return made_;
+  }
+  void note_durable(uint64_t made) {
+    const MutexLock lock(mutex_);
+    durable_ = std::max(durable_, made);
+  }
 
  private:
   Result<Opened> open_file(const std::string& path, OpenMode mode, uint32_t device);
@@ -97,13 +98,12 @@ class StripedFileSystem final : public FileSystem {
   // Constant after construction.
   const std::unique_ptr<FileSystem> owned_;  // null: the inner one is another's
   FileSystem& inner_;
-  HeadWriter* const writer_ = nullptr;  // null: files are not striped
   const ObjectNames names_;
-  // Owned by the engine's thread.
+  std::vector<FileHandle> directories_;  // constant after prepare()
   FileTable<StripedFile> files_;
-  std::vector<FileHandle> directories_;
-  uint64_t made_ = 0;     // files
-  uint64_t durable_ = 0;  // of these, with durable names of their objects
+  mutable Mutex mutex_;
+  uint64_t made_ TAILRACE_GUARDED_BY(mutex_) = 0;     // files
+  uint64_t durable_ TAILRACE_GUARDED_BY(mutex_) = 0;  // of these, with durable names of their objects
 };
 
 }  // namespace tailrace::impl

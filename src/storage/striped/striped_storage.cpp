@@ -10,8 +10,6 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr int kHeadAttempts = 1000;  // until the head of an object is written: short transfers, EINTR, EAGAIN
-
 Capabilities capabilities_of(const Capabilities& inner, uint32_t objects) {
   TAILRACE_REQUIRE(inner.depth >= objects);
   TAILRACE_REQUIRE(inner.direct_alignment == 0 || kLeastStripe % inner.direct_alignment == 0);
@@ -33,7 +31,7 @@ StripedStorage::StripedStorage(Doorbell& doorbell, std::unique_ptr<Storage> inne
     : doorbell_(doorbell),
       objects_(static_cast<uint32_t>(set.directories.size())),
       inner_(std::move(inner)),
-      files_(inner_->files(), *this, std::move(set)),
+      files_(inner_->files(), std::move(set)),
       capabilities_(capabilities_of(inner_->capabilities(), objects_)),
       slots_(capabilities_.depth),
       done_(capabilities_.depth) {
@@ -44,48 +42,6 @@ StripedStorage::StripedStorage(Doorbell& doorbell, std::unique_ptr<Storage> inne
 }
 
 StripedStorage::~StripedStorage() { inner_.reset(); }
-
-// ---- heads -------------------------------------------------------------------------------------------------
-
-// Waits on the doorbell, as the engine does. Rings for other work are not lost: whoever sleeps on the doorbell looks
-// for all work before.
-template <class Ready>
-void StripedStorage::wait_until(Ready ready) {
-  collect();
-  while (!ready()) {
-    doorbell_.prepare();
-    collect();
-    if (ready()) {
-      doorbell_.cancel();
-    } else {
-      doorbell_.sleep();
-      collect();
-    }
-  }
-}
-
-int StripedStorage::write_head(FileHandle object, std::span<const std::byte> head) {
-  uint64_t written = 0;
-  int error = EIO;
-  for (int attempt = 0; attempt < kHeadAttempts && written < head.size(); ++attempt) {
-    // Transfers in progress may begin others, up to one for each object.
-    wait_until([&] { return (slots_.size() - free_.size()) * objects_ < inner_->capabilities().depth; });
-    const std::span<const std::byte> left = head.subspan(written);
-    const iovec segment{const_cast<std::byte*>(left.data()), left.size()};
-    head_result_.reset();
-    pass_on({Transfer::Kind::write, false, object, written, std::span(&segment, 1), 0}, slots_.size() * objects_);
-    wait_until([&] { return head_result_.has_value(); });
-    if (*head_result_ >= 0) {
-      written += static_cast<uint64_t>(*head_result_);
-      continue;
-    }
-    error = static_cast<int>(-*head_result_);
-    if (error != EINTR && error != EAGAIN) break;
-  }
-  // Nothing else rings for the transfers that have ended meanwhile.
-  if (!done_.empty()) doorbell_.wake();
-  return written == head.size() ? 0 : error;
-}
 
 // ---- transfers ---------------------------------------------------------------------------------------------
 
@@ -163,10 +119,6 @@ void StripedStorage::collect() {
 void StripedStorage::settle(const Completion& done) {
   TAILRACE_ASSERT(under_way_ > 0);
   --under_way_;
-  if (done.tag == slots_.size() * objects_) {
-    head_result_ = done.result;
-    return;
-  }
   const auto index = static_cast<uint32_t>(done.tag / objects_);
   Slot& slot = slots_[index];
   slot.parts[done.tag % objects_].result = done.result;

@@ -18,7 +18,7 @@
 
 namespace tailrace::impl {
 
-class StripedStorage final : public Storage, private HeadWriter {
+class StripedStorage final : public Storage {
  public:
   // Makes the directories of `set`. `inner` rings `doorbell`, which outlives the storage, and takes as many transfers
   // at once as there are directories, or more. Fails if a directory cannot be made, or if heads have no room for the
@@ -47,10 +47,6 @@ class StripedStorage final : public Storage, private HeadWriter {
 
   StripedStorage(Doorbell& doorbell, std::unique_ptr<Storage> inner, StripeSet set);
 
-  int write_head(FileHandle object, std::span<const std::byte> head) override;
-  template <class Ready>
-  void wait_until(Ready ready);
-
   void begin_parts(uint32_t slot, const StripedFile& file);
   void begin_syncs(uint32_t slot, const std::vector<FileHandle>& files);
   void pass_on(Transfer transfer, uint64_t tag);
@@ -72,8 +68,7 @@ class StripedStorage final : public Storage, private HeadWriter {
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_;  // indices of slots
   FixedFifo<Completion> done_;
-  uint32_t under_way_ = 0;              // transfers of the other back end, not reaped yet
-  std::optional<int64_t> head_result_;  // of the last write of a head, once that has ended
+  uint32_t under_way_ = 0;  // transfers of the other back end, not reaped yet
 };
 
 }  // namespace tailrace::impl

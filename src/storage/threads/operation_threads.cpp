@@ -73,7 +73,7 @@ void OperationThreads::run() {
     const FileOperation operation = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    FileOperationEnd end{operation.tag, carry_out(inner_->files(), operation)};
+    FileOperationEnd end = carry_out(inner_->files(), operation);
     lock.lock();
     ended_.push_back(std::move(end));
     doorbell_.wake();
