@@ -378,6 +378,40 @@ def test_clients_of_one_server_have_one_umask(config, clients, tmp_path):
     assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640"}
 
 
+def test_clients_of_one_server_may_name_its_directory_in_different_ways(config, clients, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    writers = []
+    for number, path in enumerate(["out", "out/../out", "link", "link/../out/"]):
+        file = tmp_path / f"sim{number}.yaml"
+        file.write_text(CONFIG.format(path=tmp_path / path, more=""))
+        writers.append(clients(file, number))
+    (job,) = core_server.jobs()
+    assert len(job["clients"]) == 4
+    for writer in writers:
+        writer.tell(0)
+    for writer in writers:
+        writer.close()
+    check_files(tmp_path / "out", range(4), [0])
+
+
+def test_what_clients_of_one_server_have_in_common(config, clients, tmp_path):
+    log = tmp_path / "log"
+    first = clients(config(f", cpus: none}}\nlog: {{file: {log}"), 0)
+    refused = subprocess.run([sys.executable, "-c", CLIENT, config(", cpus: none, clients: 3"), "1"],
+                             capture_output=True, text=True, check=False)
+    assert "found place.clients '3', expected 'not set'" in refused.stderr
+    second = clients(config(", cpus: none, filter_threads: 3"), 1)
+    for writer in (first, second):
+        writer.tell(0)
+        writer.close()
+    while core_server.jobs():
+        pass  # the server ends
+    assert ("a client has place.filter_threads '3': in its server, that of the first client counts, '1'"
+            in log.read_text())
+    check_files(tmp_path / "out", range(2), [0])
+
+
 LOSER = """
 import sys, tailrace
 client = tailrace.open(sys.argv[1])
