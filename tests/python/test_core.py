@@ -252,6 +252,33 @@ def test_recover_writes_what_a_dead_job_left(run, config, clients, tmp_path, cor
     assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")
 
 
+@pytest.mark.parametrize("segment", [False, True])
+def test_recover_finds_a_server_that_died_before_a_client_came(run, config, tmp_path, runtime_directory, segment):
+    """Nobody had told where the job writes, so that its files stayed in shared memory."""
+    out = tmp_path / "out"
+    out.mkdir()
+    server = command("serve", "core", "--config", config(), "--wait", 60, "--log", "info")
+    while not list(runtime_directory.glob("*/server_0.sock")):
+        pass
+    assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")  # the server lives
+    for process in [one["process"] for one in core_server.jobs()[0]["servers"]]:
+        kill_and_wait(process)
+    server.communicate()
+    (job,) = runtime_directory.iterdir()
+    if segment:  # it was making a client's segment
+        (job / "server_0.segment").touch(mode=0o600)
+    (tmp_path / "other").mkdir()
+    assert run("recover", tmp_path / "other")[0] == 0
+    assert job.exists()
+    (tmp_path / "link").symlink_to(out)
+    code, text, _ = run("recover", tmp_path / "link", "--dry-run")
+    assert code == 1 and "to be written, and freed" in text
+    code, text, _ = run("recover", tmp_path / "link", "--json")
+    assert code == 0 and json.loads(text)[0]["done"]
+    assert not job.exists()
+    assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")
+
+
 NODE = """\
 tailrace: 1
 name: node{node}
