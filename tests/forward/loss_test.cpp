@@ -378,6 +378,31 @@ TEST_F(Loss, AForwarderThatLeavesAnswersFirst) {
   of.files().close(file);
 }
 
+// The forwarder tells of the loss when it settles the file, which has moved when the client hears that.
+TEST_F(Loss, AWriteConfirmedAsReceivedThatFailsWhileItsForwarderLeavesIsTold) {
+  ForwardedClient of = client(OnLoss::next, TransferRecord::Confirm::received);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  ForwarderNode& leaving = *rig_.forwarders.at("io1");
+  leaving.storage.held = true;
+  leaving.storage.failure = ENOSPC;
+  EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+  for (int i = 0; i < 10; ++i) rig_.turn();
+  leaving.forwarder.leave();
+  int turns = 0;
+  rig_.during_turn = [&] {
+    if (++turns == 60) leaving.storage.held = false;
+  };
+  while (turns < 200) {
+    of.reap();
+    rig_.turn();
+  }
+  rig_.during_turn = {};
+  EXPECT_LT(of.run(Kind::sync, file, 0, {}), 0);
+  EXPECT_FALSE(of.files().rename(file, path + ".new", true).ok());
+  of.files().close(file);
+}
+
 // Transfers of a connection that has broken are still being carried out when the forwarder is asked to leave: another
 // forwarder gets the file when they have ended, not before.
 TEST_F(Loss, AFileSettlesBeforeItMoves) {

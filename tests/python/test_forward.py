@@ -350,9 +350,11 @@ def test_a_forwarder_that_is_asked_to_end_answers_first(tmp_path, key, start):
     check_series(tmp_path / "out", range(10))
 
 
-def test_the_only_forwarder_is_asked_to_end_and_starts_again(tmp_path, key, start):
+@pytest.mark.parametrize("kind", ["thread", "core"])
+@pytest.mark.parametrize("loss", ["next", "direct"])
+def test_the_only_forwarder_is_asked_to_end_and_starts_again(tmp_path, key, start, kind, loss, runtime_directory):
     io = start()
-    file = write_config(tmp_path, tmp_path / "out", [io.address], key, on_forwarder_loss="next")
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, kind, on_forwarder_loss=loss)
     with tailrace.open(file, 0) as out, out.open_file("raw.bin") as raw, out.open_file("other.bin") as other:
         for step in range(6):
             out.write("u", step, step + np.arange(200_000.0))
