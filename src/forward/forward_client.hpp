@@ -42,6 +42,7 @@ struct ForwardClient {
   std::string output;             // where it writes; all clients of it have the same forwarders
   bool gone = false;              // its link has ended; what it had under way still ends
   bool leaves = false;            // it has said goodbye
+  bool is_late = false;           // it came when the forwarder was leaving already
   bool fenced = false;            // nothing more of it may begin
   bool confirmed_early = false;   // writes were confirmed as received
   std::map<uint32_t, Use> files;  // by FileId

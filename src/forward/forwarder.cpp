@@ -97,7 +97,10 @@ void Forwarder::leave() {
 
 bool Forwarder::has_left() const {
   if (!leaving_ || !is_idle()) return false;
-  const bool any = std::any_of(clients_.begin(), clients_.end(), [](const auto& one) { return !one.second.gone; });
+  // Clients without another forwarder come again and again, to see if there is one: they do not keep this one here.
+  const bool any = std::any_of(clients_.begin(), clients_.end(), [](const auto& one) {
+    return !one.second.gone && !(one.second.is_late && one.second.has_nothing());
+  });
   return !any || clock_.now() >= left_at_ + options_.drain;
 }
 
@@ -167,6 +170,7 @@ void Forwarder::welcome(LinkEvent& event) {
   client.name = std::string(terms.name, ::strnlen(terms.name, sizeof terms.name));
   client.address = event.address;
   if (client.role == ForwardTerms::Role::client) log_.info("client {} comes from {}", client.name, client.address);
+  client.is_late = leaving_;
   if (leaving_) links_.send(client.peer, encode_plain(ForwardKind::leaving), {}, next_tag_++);
 }
 

@@ -33,6 +33,7 @@ struct Arguments {
   CoreServerOptions server;
   ConfigInput config;
   std::string path;       // replaces storage.path
+  std::string output;     // --status: the directory whose jobs matter most
   std::string log_level;  // empty: the configuration's
   double wait = 0;        // seconds
   bool started = false;
@@ -74,6 +75,9 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_flag("--drain", to.server.drain,
                "write what dead servers have left (with --server, only that one), and end");
   app.add_flag("--status", to.status, "print what the job, or all jobs, are doing, as JSON, and end");
+  app.add_option(
+      "--output", to.output,
+      "with --status: also what servers of this output directory have left that died before a client came");
   app.add_option("--announce", to.server.announce, "a SOCK_SEQPACKET descriptor on which to report that it is ready");
   app.add_flag("--started", to.started,
                "a client has started this and waits: report when it is ready, and detach from it");
@@ -84,8 +88,8 @@ int fail(const Status& status) {
   return 1;
 }
 
-int show_status(const CoreServerOptions& options) {
-  const Result<std::string> json = tailrace::impl::job_status(options.root, options.job);
+int show_status(const CoreServerOptions& options, const std::string& output) {
+  const Result<std::string> json = tailrace::impl::job_status(options.root, options.job, output);
   if (!json.ok()) return fail(json.status());
   std::puts(json.value().c_str());
   return 0;
@@ -108,7 +112,7 @@ int run(Arguments& arguments) {
     if (!arguments.path.empty()) arguments.config.path_override = arguments.path;
     if (const Status status = tailrace::impl::set_job(options, arguments.config); !status.ok()) return fail(status);
   }
-  if (arguments.status) return show_status(options);
+  if (arguments.status) return show_status(options, arguments.output);
   if (!arguments.log_level.empty()) options.log_level = arguments.log_level;
   if (options.drain && !arguments.which_server) return drain_all(options);
   if (arguments.wait > 0) {

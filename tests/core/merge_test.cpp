@@ -161,10 +161,10 @@ TEST(MergeCore, ClientsOfAServerMustAgree) {
   const Case cases[] = {
       {"{enabled: false}", "merge.enabled 'false', expected 'true'"},
       {"{overwrite: false}", "merge.overwrite 'false', expected 'true'"},
-      {"{largest: 1 MiB}", "merge.largest '1048576', expected '8388608'"},
-      {"{alignment: 1 MiB}", "merge.alignment '1048576', expected '0'"},
+      {"{largest: 1 MiB}", "merge.largest '1 MiB', expected '8 MiB'"},
+      {"{alignment: 1 MiB}", "merge.alignment '1 MiB', expected 'not set'"},
       {"{count: 7}", "merge.count '7', expected '32768'"},
-      {"{bytes: 1 MiB}", "merge.bytes '1048576', expected '67108864'"},
+      {"{bytes: 1 MiB}", "merge.bytes '1 MiB', expected '64 MiB'"},
       {"{delay: 0.5}", "merge.delay '0.5', expected '0.1'"},
       {"{by: count}", "merge.by 'count', expected 'storage'"},
       {"{read_after: written}", "merge.read_after 'written', expected 'submitted'"},

@@ -378,6 +378,31 @@ TEST_F(Loss, AForwarderThatLeavesAnswersFirst) {
   of.files().close(file);
 }
 
+// The forwarder tells of the loss when it settles the file, which has moved when the client hears that.
+TEST_F(Loss, AWriteConfirmedAsReceivedThatFailsWhileItsForwarderLeavesIsTold) {
+  ForwardedClient of = client(OnLoss::next, TransferRecord::Confirm::received);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  const FileHandle file = of.open(path);
+  ForwarderNode& leaving = *rig_.forwarders.at("io1");
+  leaving.storage.held = true;
+  leaving.storage.failure = ENOSPC;
+  EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+  for (int i = 0; i < 10; ++i) rig_.turn();
+  leaving.forwarder.leave();
+  int turns = 0;
+  rig_.during_turn = [&] {
+    if (++turns == 60) leaving.storage.held = false;
+  };
+  while (turns < 200) {
+    of.reap();
+    rig_.turn();
+  }
+  rig_.during_turn = {};
+  EXPECT_LT(of.run(Kind::sync, file, 0, {}), 0);
+  EXPECT_FALSE(of.files().rename(file, path + ".new", true).ok());
+  of.files().close(file);
+}
+
 // Transfers of a connection that has broken are still being carried out when the forwarder is asked to leave: another
 // forwarder gets the file when they have ended, not before.
 TEST_F(Loss, AFileSettlesBeforeItMoves) {
@@ -408,6 +433,131 @@ TEST_F(Loss, AFileSettlesBeforeItMoves) {
     rig_.during_turn = {};
     rig_.kill("io1");
     rig_.add_forwarder("io1");
+  }
+}
+
+// The only forwarder is asked to end, and its supervisor starts it again: several files, a lock, and writes that it
+// has not begun.
+class OnlyForwarder : public Loss {
+ protected:
+  OnlyForwarder() { rig_.kill("io2"); }
+  ForwardedClient client(TransferRecord::Confirm confirm = TransferRecord::Confirm::written,
+                         const std::string& host = "node") {
+    return {rig_, {"io1"}, OnLoss::next, confirm, host};
+  }
+  // Asks the forwarder to end, and has another one take its address `after` it has ended.
+  void restart(Nanoseconds after) {
+    leaving_ = rig_.forwarders.at("io1").get();
+    leaving_->forwarder.leave();
+    rig_.during_turn = [this, after, ended = std::optional<Nanoseconds>()]() mutable {
+      if (also_) also_();
+      if (leaving_ != nullptr && leaving_->forwarder.has_left()) {
+        rig_.kill("io1");
+        leaving_ = nullptr;
+        ended = rig_.clock.now();
+      }
+      if (ended && rig_.forwarders.empty() && rig_.clock.now() >= *ended + after) rig_.add_forwarder("io1");
+    };
+  }
+  std::string path(int file) const { return scratch_ / ("f" + std::to_string(file)); }
+
+  ForwarderNode* leaving_ = nullptr;
+  std::function<void()> also_;
+};
+
+TEST_F(OnlyForwarder, EndsAndComesAgainAndNothingIsLost) {
+  for (const auto confirm : {TransferRecord::Confirm::written, TransferRecord::Confirm::received}) {
+    SCOPED_TRACE(static_cast<int>(confirm));
+    ForwardedClient of = client(confirm);
+    const auto lock = of.files().lock(scratch_ / "l", "me");
+    ASSERT_TRUE(lock.ok());
+    std::vector<FileHandle> files;
+    for (int i = 0; i < 5; ++i) files.push_back(of.open(path(i)));
+    for (const FileHandle file : files) EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+    const Nanoseconds before = rig_.clock.now();
+    restart(std::chrono::seconds(5));
+    for (const FileHandle file : files) EXPECT_EQ(of.run(Kind::write, file, 4000, bytes_), 4000);
+    EXPECT_LE(rig_.clock.now() - before, std::chrono::seconds(7)) << "the forwarder must not wait for its clients";
+    EXPECT_TRUE(of.files().is_locked(scratch_ / "l"));
+    for (const FileHandle file : files) EXPECT_EQ(of.run(Kind::sync, file, 0, {}), 0);
+    for (size_t i = 0; i < files.size(); ++i) {
+      EXPECT_TRUE(of.files().rename(files[i], path(static_cast<int>(i)) + ".new", true).ok());
+      of.files().close(files[i]);
+      EXPECT_EQ(bytes_of_file(path(static_cast<int>(i)) + ".new").value().size(), 8000u);
+    }
+    rig_.during_turn = {};
+  }
+}
+
+// One client has writes that take longer than the patience of another one, which opens a file: that waits, since the
+// forwarder lives, and does not keep it there.
+TEST_F(OnlyForwarder, EndsWhenTheSlowestClientHasItsAnswers) {
+  ForwardedClient slow = client();
+  ForwardedClient other = client(TransferRecord::Confirm::written, "other");
+  const FileHandle file = slow.open(path(0));
+  begin_writes(slow, file);
+  restart(std::chrono::seconds(5));
+  const Nanoseconds before = rig_.clock.now();
+  bool inside = false;  // it may wait for a forwarder, and the rig comes here again
+  also_ = [&] {
+    if (std::exchange(inside, true)) return;
+    if (rig_.clock.now() - before > std::chrono::seconds(30) && leaving_ != nullptr) leaving_->storage.held = false;
+    slow.reap();
+    inside = false;
+  };
+  for (int i = 0; i < 50; ++i) {
+    other.reap();  // it hears that the forwarder is leaving
+    rig_.turn();
+  }
+  const FileHandle second = other.open(path(1));
+  EXPECT_EQ(other.run(Kind::write, second, 0, bytes_), 4000);
+  slow.run_until_idle();
+  EXPECT_GE(rig_.clock.now() - before, std::chrono::seconds(35));
+  expect_all_written(slow);
+  also_ = {};
+  slow.files().close(file);
+  other.files().close(second);
+  EXPECT_EQ(bytes_of_file(path(1)), bytes_);
+  rig_.during_turn = {};
+}
+
+// Patience is for the first file alone, also if nothing answers at the addresses: the others fail at once, until a
+// forwarder is there again.
+TEST_F(Loss, OnlyTheFirstFileWaitsForAForwarder) {
+  for (const bool silent : {false, true}) {
+    SCOPED_TRACE(silent);
+    ForwardedClient of = client(OnLoss::next);
+    std::vector<FileHandle> files;
+    for (int i = 0; i < 20; ++i) files.push_back(of.open(scratch_ / std::to_string(i)));
+    for (const std::string host : {"io1", "io2"}) {
+      if (silent) rig_.network.silence("node", host);
+      if (!silent) rig_.kill(host);
+    }
+    const Nanoseconds before = rig_.clock.now();
+    for (const FileHandle file : files) EXPECT_LT(of.run(Kind::write, file, 0, bytes_), 0);
+    const Status opened = of.files().open(scratch_ / "new", OpenMode::create, 0).status();
+    EXPECT_EQ(opened.code(), TAILRACE_SERVER_LOST);
+    EXPECT_LE(rig_.clock.now() - before, std::chrono::seconds(silent ? 40 : 12));
+    const Status renamed = of.files().rename(files[7], scratch_ / "seven", true);
+    for (const Status& status : {opened, renamed}) {
+      for (const char* part : {"tried for 1", " s: ", "the forwarder io1 is lost: ", "the forwarder io2 is lost: "}) {
+        EXPECT_NE(status.fault().message.find(part), std::string::npos) << part << ": " << status.fault().message;
+      }
+    }
+    const auto complaints = std::count_if(of.log.lines.begin(), of.log.lines.end(), [](const std::string& line) {
+      return line.starts_with("no forwarder answers, so what needs one fails until one answers: tried for 1");
+    });
+    EXPECT_EQ(complaints, 1) << of.log.text();
+    for (const FileHandle file : files) of.files().close(file);
+    for (const std::string host : {"io1", "io2"}) {
+      if (silent) rig_.network.restore("node", host);
+      if (!silent) rig_.add_forwarder(host);
+    }
+    const Nanoseconds since = rig_.clock.now();
+    while (!of.files().open(scratch_ / "again", OpenMode::create, 0).ok()) {
+      rig_.turn();
+      ASSERT_LE(rig_.clock.now() - since, std::chrono::seconds(5));
+    }
   }
 }
 
@@ -461,9 +611,8 @@ TEST_F(Loss, IsLoggedOnce) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(of.files().open(scratch_ / std::to_string(i), OpenMode::create, 0).ok());
   }
-  const auto losses = std::count_if(of.log.lines.begin(), of.log.lines.end(), [](const std::string& line) {
-    return line.find("is lost") != std::string::npos;
-  });
+  const auto losses = std::count_if(of.log.lines.begin(), of.log.lines.end(),
+                                    [](const std::string& line) { return line.starts_with("the forwarder "); });
   EXPECT_EQ(losses, 2) << of.log.lines.size() << " lines, the last: " << of.log.lines.back();
 }
 

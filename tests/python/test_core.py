@@ -252,6 +252,33 @@ def test_recover_writes_what_a_dead_job_left(run, config, clients, tmp_path, cor
     assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")
 
 
+@pytest.mark.parametrize("segment", [False, True])
+def test_recover_finds_a_server_that_died_before_a_client_came(run, config, tmp_path, runtime_directory, segment):
+    """Nobody had told where the job writes, so that its files stayed in shared memory."""
+    out = tmp_path / "out"
+    out.mkdir()
+    server = command("serve", "core", "--config", config(), "--wait", 60, "--log", "info")
+    while not list(runtime_directory.glob("*/server_0.sock")):
+        pass
+    assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")  # the server lives
+    for process in [one["process"] for one in core_server.jobs()[0]["servers"]]:
+        kill_and_wait(process)
+    server.communicate()
+    (job,) = runtime_directory.iterdir()
+    if segment:  # it was making a client's segment
+        (job / "server_0.segment").touch(mode=0o600)
+    (tmp_path / "other").mkdir()
+    assert run("recover", tmp_path / "other")[0] == 0
+    assert job.exists()
+    (tmp_path / "link").symlink_to(out)
+    code, text, _ = run("recover", tmp_path / "link", "--dry-run")
+    assert code == 1 and "to be written, and freed" in text
+    code, text, _ = run("recover", tmp_path / "link", "--json")
+    assert code == 0 and json.loads(text)[0]["done"]
+    assert not job.exists()
+    assert run("recover", out) == (0, f"{out}: nothing to recover\n", "")
+
+
 NODE = """\
 tailrace: 1
 name: node{node}
@@ -376,6 +403,40 @@ def test_clients_of_one_server_have_one_umask(config, clients, tmp_path):
     first.tell(0)
     first.close()
     assert modes(tmp_path / "out") == {"sim_c0_000000.h5": "640"}
+
+
+def test_clients_of_one_server_may_name_its_directory_in_different_ways(config, clients, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    writers = []
+    for number, path in enumerate(["out", "out/../out", "link", "link/../out/"]):
+        file = tmp_path / f"sim{number}.yaml"
+        file.write_text(CONFIG.format(path=tmp_path / path, more=""))
+        writers.append(clients(file, number))
+    (job,) = core_server.jobs()
+    assert len(job["clients"]) == 4
+    for writer in writers:
+        writer.tell(0)
+    for writer in writers:
+        writer.close()
+    check_files(tmp_path / "out", range(4), [0])
+
+
+def test_what_clients_of_one_server_have_in_common(config, clients, tmp_path):
+    log = tmp_path / "log"
+    first = clients(config(f", cpus: none}}\nlog: {{file: {log}"), 0)
+    refused = subprocess.run([sys.executable, "-c", CLIENT, config(", cpus: none, clients: 3"), "1"],
+                             capture_output=True, text=True, check=False)
+    assert "found place.clients '3', expected 'not set'" in refused.stderr
+    second = clients(config(", cpus: none, filter_threads: 3"), 1)
+    for writer in (first, second):
+        writer.tell(0)
+        writer.close()
+    while core_server.jobs():
+        pass  # the server ends
+    assert ("a client has place.filter_threads '3': in its server, that of the first client counts, '1'"
+            in log.read_text())
+    check_files(tmp_path / "out", range(2), [0])
 
 
 LOSER = """

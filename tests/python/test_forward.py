@@ -350,6 +350,27 @@ def test_a_forwarder_that_is_asked_to_end_answers_first(tmp_path, key, start):
     check_series(tmp_path / "out", range(10))
 
 
+@pytest.mark.parametrize("kind", ["thread", "core"])
+@pytest.mark.parametrize("loss", ["next", "direct"])
+def test_the_only_forwarder_is_asked_to_end_and_starts_again(tmp_path, key, start, kind, loss, runtime_directory):
+    io = start()
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, kind, on_forwarder_loss=loss)
+    with tailrace.open(file, 0) as out, out.open_file("raw.bin") as raw, out.open_file("other.bin") as other:
+        for step in range(6):
+            out.write("u", step, step + np.arange(200_000.0))
+            out.write("small", step, np.full(7, step, dtype="f4"))
+            raw.write(np.full(1000, step, dtype="u1"), 1000 * step)
+            other.write(np.full(10, step, dtype="u1"), 10 * step)
+            if step == 3:
+                io.process.send_signal(signal.SIGTERM)
+                assert io.process.wait(timeout=8) == 0  # it does not wait until its client has given up
+                io = start(forward={"listen": io.address})
+            out.end_iteration(step)
+    check_series(tmp_path / "out", range(6))
+    assert (tmp_path / "out/raw.bin").read_bytes() == b"".join(bytes([step]) * 1000 for step in range(6))
+    assert (tmp_path / "out/other.bin").read_bytes() == b"".join(bytes([step]) * 10 for step in range(6))
+
+
 def test_a_client_that_is_killed_leaves_nothing_behind(tmp_path, key, start):
     io = start()
     file = write_config(tmp_path, tmp_path / "out", [io.address], key)

@@ -37,16 +37,21 @@ def find() -> str:
 
 def jobs() -> list[dict[str, Any]]:
     """Returns all jobs of this user on this node, living and dead. Raises Missing, and tailrace.Error."""
-    answer = subprocess.run([find(), "--status"], capture_output=True, text=True, errors="replace", check=False)
+    return _status()
+
+
+def _status(*options: str) -> list[dict[str, Any]]:
+    answer = subprocess.run([find(), "--status", *options], capture_output=True, text=True, errors="replace",
+                            check=False)
     if answer.returncode != 0:
         raise tailrace.Error(answer.stderr.strip() or f"{PROGRAM} --status: exit code {answer.returncode}")
     return list(json.loads(answer.stdout)["jobs"])
 
 
 def jobs_of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Returns those that write to `directory`."""
+    """Returns those that write to `directory`, also those whose servers died before a client had come."""
     real = os.path.realpath(directory)
-    return [job for job in jobs() if real in map(os.path.realpath, job["output"])]
+    return [job for job in _status("--output", real) if real in map(os.path.realpath, job["output"])]
 
 
 def drain(job: dict[str, Any]) -> str:

@@ -77,10 +77,16 @@ Status check_rights(const FileRights& rights, const FileRights& common) {
   return {};
 }
 
-// Returns ok if a client's configuration has what all clients of a server have in common.
-Status check_common(const Config& config, const Config& common) {
-  const auto differs = config_difference(config.of_node(), common.of_node());
-  return differs ? not_common(differs->key, differs->found, differs->expected) : Status();
+// Returns ok if a client's configuration has what all clients of a server have in common. Logs what the server takes
+// from the first client though it differs.
+Status check_common(const Config& config, const Config& common, Log& log) {
+  const auto differs = config_difference(config, common);
+  if (differs) return not_common(differs->key, differs->found, differs->expected);
+  for (const ConfigDifference& ignored : ignored_differences(config, common)) {
+    log.warning("a client has {} '{}': in its server, that of the first client counts, '{}'", ignored.key,
+                ignored.found, ignored.expected);
+  }
+  return {};
 }
 
 }  // namespace
@@ -349,7 +355,7 @@ Status CoreServer::lock_outputs(int client) {
 Status CoreServer::prepare(const Config& config, const FileRights& rights) {
   if (common_) {
     const Status status = check_rights(rights, rights_);
-    return status.ok() ? check_common(config, *common_) : status;
+    return status.ok() ? check_common(config, *common_, log_) : status;
   }
   rights_ = rights;
   Status status = rights_.take_over();

@@ -154,7 +154,26 @@ Result<std::optional<RuntimeDirectory>> open_job(const std::string& root, const 
   return directory.status();
 }
 
-Result<Json> one_job(const RuntimeDirectory& job) {
+// Returns true if the job's name is made of `directory`, its first output directory.
+bool is_named_after(const std::string& job, const std::string& directory) {
+  return RuntimeDirectory::job_name(job.substr(0, job.rfind('-')), directory) == job;
+}
+
+// Returns true if a server has left what it removes when it ends by itself. (A ledger is for the next run.)
+bool has_died(const std::vector<std::string>& names) {
+  const std::vector<int> servers = RuntimeDirectory::servers_of(names);
+  const auto is_there = [&](const std::string& name) { return std::count(names.begin(), names.end(), name) > 0; };
+  return !RuntimeDirectory::noted_clients(names).empty() ||
+         std::any_of(servers.begin(), servers.end(), [&](int server) {
+           return is_there(RuntimeDirectory::server_socket(server)) ||
+                  is_there(RuntimeDirectory::fresh_segment(server));
+         });
+}
+
+// Returns null if there is nothing to tell: the servers have ended, and left at most a ledger for the next run. Only
+// clients tell where a job writes; what died before one came is told for its directory alone, from which its name
+// was made.
+Result<Json> one_job(const RuntimeDirectory& job, const std::string& directory) {
   const Result<std::vector<std::string>> names = job.directory().names();
   if (!names.ok()) return names.status();
   std::set<int> servers = node_servers(names.value());
@@ -175,6 +194,9 @@ Result<Json> one_job(const RuntimeDirectory& job) {
     json["servers"].push_back(server_status(job, server));
     alive = alive || json["servers"].back()["alive"].get<bool>();
   }
+  const bool is_its = !directory.empty() && is_named_after(job.job(), directory);
+  if (is_its) output.insert(directory);
+  if (json["clients"].empty() && !alive && !(is_its && has_died(names.value()))) return Json();
   json["alive"] = alive;
   json["output"] = output;
   json["shared_bytes"] = shared;
@@ -183,7 +205,7 @@ Result<Json> one_job(const RuntimeDirectory& job) {
 
 }  // namespace
 
-Result<std::string> job_status(const std::string& root, const std::string& job) {
+Result<std::string> job_status(const std::string& root, const std::string& job, const std::string& output) {
   std::vector<std::string> wanted = {job};
   if (job.empty()) {
     Result<std::vector<std::string>> all = RuntimeDirectory::jobs(root);
@@ -195,13 +217,11 @@ Result<std::string> job_status(const std::string& root, const std::string& job) 
     const Result<std::optional<RuntimeDirectory>> directory = open_job(root, name);
     if (!directory.ok()) return directory.status();
     if (!directory.value()) continue;
-    Result<Json> status = one_job(*directory.value());
+    Result<Json> status = one_job(*directory.value(), output);
     // The job may end, and remove its directory, meanwhile.
     if (!status.ok() && status.status().fault().system_errno == ENOENT) continue;
     if (!status.ok()) return status.status();
-    // A ledger that a run has left for the next one is no job.
-    if (status.value()["clients"].empty() && !status.value()["alive"].get<bool>()) continue;
-    json["jobs"].push_back(std::move(status).value());
+    if (!status.value().is_null()) json["jobs"].push_back(std::move(status).value());
   }
   // Names and paths need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

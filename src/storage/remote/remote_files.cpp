@@ -99,6 +99,29 @@ std::string RemoteFiles::absolute(const std::string& path) {
 
 size_t RemoteFiles::home_of(const std::string& path) const { return hash_of(path) % forwarders_.size(); }
 
+// Tries to reach a forwarder. One that does not answer is left alone for as long as it took to learn that, so that
+// each of many files does not wait for it.
+Status RemoteFiles::reach(size_t forwarder) {
+  const Nanoseconds begun = forwarders_.now();
+  Status reached = forwarders_.reach(forwarder);
+  const Nanoseconds now = forwarders_.now();
+  if (!reached.ok()) {
+    silent_[forwarder] = {now + (now - begun), reached.fault().message};
+    return reached;
+  }
+  silent_.erase(forwarder);
+  if (forwarders_.is_usable(forwarder) && !in_vain_.empty()) {
+    in_vain_.clear();
+    log_.info("the forwarder {} answers again", forwarders_.address(forwarder));
+  }
+  return reached;
+}
+
+bool RemoteFiles::is_silent(size_t forwarder) const {
+  const auto found = silent_.find(forwarder);
+  return found != silent_.end() && forwarders_.now() < found->second.until;
+}
+
 // Returns a forwarder that has a link: the one at home, or else, if that is allowed, the next one that can be
 // reached. Forwarders that were lost are tried last, once. None: no forwarder can be reached.
 std::optional<size_t> RemoteFiles::reach_from(size_t home) {
@@ -107,8 +130,8 @@ std::optional<size_t> RemoteFiles::reach_from(size_t home) {
     if (lost && on_loss_ != OnLoss::next) break;
     for (size_t i = 0; i < count; ++i) {
       const size_t one = (home + i) % forwarders_.size();
-      if (forwarders_.is_usable(one) == lost) continue;
-      const Status reached = forwarders_.reach(one);
+      if (forwarders_.is_usable(one) == lost || is_silent(one)) continue;
+      const Status reached = reach(one);
       if (!forwarders_.refusal().ok()) return std::nullopt;  // the list is wrong, so nobody else may stand in
       if (!reached.ok() && complained_.insert(one).second) log_.warning("{}", reached.fault().message);
       if (!reached.ok()) continue;
@@ -119,30 +142,70 @@ std::optional<size_t> RemoteFiles::reach_from(size_t home) {
   return std::nullopt;
 }
 
+// Tries all for kPatience; and for longer while one lives that is leaving, since another one may take its place. If
+// that was in vain, they are tried once at each further call, until one answers.
 std::optional<size_t> RemoteFiles::reach_patiently(size_t home) {
-  const Nanoseconds until = forwarders_.now() + kPatience;
+  const Nanoseconds begun = forwarders_.now();
+  Nanoseconds until = begun + kPatience;
   std::optional<size_t> found = reach_from(home);
-  while (!found && forwarders_.refusal().ok() && on_loss_ == OnLoss::next && forwarders_.now() < until) {
+  if (on_loss_ != OnLoss::next) return found;
+  while (!found && in_vain_.empty() && forwarders_.refusal().ok()) {
+    if (let_leaving_end()) until = forwarders_.now() + kPatience;
+    if (forwarders_.now() >= until) {
+      give_up(forwarders_.now() - begun);
+      break;
+    }
     forwarders_.pause(kBetween);
     found = reach_from(home);
   }
   return found;
 }
 
+// Has forwarders that are leaving end what they have of this node's files, and leaves them: nobody else could open
+// the files, and they wait for their clients. Returns true if there are any.
+bool RemoteFiles::let_leaving_end() {
+  bool any = false;
+  for (size_t i = 0; i < forwarders_.size(); ++i) {
+    if (!forwarders_.is_leaving(i)) continue;
+    any = true;
+    if (forwarders_.is_busy(i)) continue;
+    for (const FileHandle handle : open_) {
+      File& file = files_.at(handle);
+      if (!file.here && file.failure.ok() && file.forwarder == i && still_answers(file)) (void)settle(file);
+    }
+    forwarders_.leave_leaving(i);
+  }
+  return any;
+}
+
+void RemoteFiles::give_up(Nanoseconds after) {
+  constexpr size_t kMostNamed = 8;
+  std::string why;
+  for (size_t i = 0; i < std::min(forwarders_.size(), kMostNamed); ++i) {
+    const auto silent = silent_.find(i);
+    why += fmt::format("; {}", silent != silent_.end() ? silent->second.why : forwarders_.address(i));
+  }
+  if (forwarders_.size() > kMostNamed) why += fmt::format("; and {} more", forwarders_.size() - kMostNamed);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(after).count();
+  in_vain_ = fmt::format("tried for {} s: {}", seconds, why.substr(2));
+  log_.error("no forwarder answers, so what needs one fails until one answers: {}", in_vain_);
+}
+
 // Tries a forwarder once more whose link was lost. If the first new link breaks at once, tries another one.
 bool RemoteFiles::reach_again(size_t forwarder) {
   const Nanoseconds begun = forwarders_.now();
-  if (forwarders_.reach(forwarder).ok()) return true;
-  return forwarders_.now() - begun < kAtOnce && forwarders_.reach(forwarder).ok();
+  if (reach(forwarder).ok()) return true;
+  return forwarders_.now() - begun < kAtOnce && reach(forwarder).ok();
 }
 
 // Tries to reach a forwarder that was lost, until it can be reached, or is over. Returns true if it has a link.
 bool RemoteFiles::reach_or_outlast(size_t forwarder) {
-  while (!reach_again(forwarder)) {
+  while (!(forwarders_.is_over(forwarder) && is_silent(forwarder))) {
+    if (reach_again(forwarder)) return true;
     if (forwarders_.is_over(forwarder) || !forwarders_.refusal().ok()) return false;
     forwarders_.pause(kBetween);
   }
-  return true;
+  return false;
 }
 
 Status RemoteFiles::begin() {
@@ -185,9 +248,10 @@ Result<RemoteFiles::Asked> RemoteFiles::ask(const std::string& path, ForwardCall
     if (changes_names(message.record.call) && on_loss_ != OnLoss::fail) (void)reach_or_outlast(*forwarder);
   }
   if (!forwarders_.refusal().ok()) return forwarders_.refusal();
-  return Status(TAILRACE_SERVER_LOST, fmt::format("{} '{}': its forwarder {} does not answer{}", operation, path,
-                                                  forwarders_.address(home_of(path)),
-                                                  on_loss_ == OnLoss::next ? ", nor does another one" : ""));
+  return Status(
+      TAILRACE_SERVER_LOST,
+      fmt::format("{} '{}': its forwarder {} does not answer{}", operation, path, forwarders_.address(home_of(path)),
+                  on_loss_ == OnLoss::next ? ", nor does another one: " + in_vain_ : ""));
 }
 
 // Makes a call on an open file, of the forwarder that has it open.
@@ -248,7 +312,9 @@ void RemoteFiles::leave_leaving() {
 void RemoteFiles::fail_file(uint64_t link, uint32_t remote, const Status& why) {
   for (const FileHandle handle : open_) {
     File& file = files_.at(handle);
-    if (!file.here && file.link == link && file.remote == remote && file.failure.ok()) fail(file, why);
+    const Opening opening{link, remote};
+    const bool is_it = Opening{file.link, file.remote} == opening || file.settled == opening;
+    if (!file.here && is_it && file.failure.ok()) fail(file, why);
   }
 }
 
@@ -270,14 +336,15 @@ bool RemoteFiles::settle(File& file) {
     forwarders_.pause(kBetween);
     answer = forwarders_.call(file.forwarder, message);
   }
+  if (answer.ok()) file.settled = {file.link, file.remote};
   return answer.ok();
 }
 
 void RemoteFiles::move(File& file) {
   const size_t from = file.forwarder;
   const std::string& old = forwarders_.address(from);
-  const bool settled = still_answers(file) && settle(file);
-  if (file.unsure && (forwarders_.is_lost(from) || forwarders_.link(from) != file.link)) {
+  const bool settled = file.settled == Opening{file.link, file.remote} || (still_answers(file) && settle(file));
+  if (file.unsure && !settled && (forwarders_.is_lost(from) || forwarders_.link(from) != file.link)) {
     return fail(file, Status(TAILRACE_SERVER_LOST,
                              fmt::format("'{}': its forwarder {} is lost, with writes that it had confirmed as "
                                          "received",
@@ -327,8 +394,8 @@ Status RemoteFiles::open_elsewhere(File& file) {
   }
   if (!forwarders_.refusal().ok()) return forwarders_.refusal();
   if (on_loss_ == OnLoss::next) {
-    return Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost, and no other answers", file.path,
-                                                    forwarders_.address(from)));
+    return Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost, and no other answers: {}",
+                                                    file.path, forwarders_.address(from), in_vain_));
   }
   if (!file.renaming.empty() && has_name(file, file.renaming)) file.path = file.renaming;
   return open_here(file);

@@ -33,6 +33,13 @@ class RemoteFiles final : public FileSystem {
  public:
   enum class OnLoss : uint8_t { next, direct, fail };
 
+  // The number of a file on the link by which a forwarder opened it.
+  struct Opening {
+    uint64_t link = 0;
+    uint32_t remote = 0;
+    bool operator==(const Opening&) const = default;
+  };
+
   // A file that is open.
   struct File {
     std::string path;  // absolute
@@ -45,6 +52,7 @@ class RemoteFiles final : public FileSystem {
     FileHandle local = 0;
     Status failure = {};         // nobody has it open any more, or a write that was confirmed is lost
     bool unsure = false;         // writes were confirmed as received, and no sync has followed
+    Opening settled = {};        // the last one whose forwarder has ended all that it was sent
     FileIdentity identity = {};  // to recognise it under another name, or elsewhere
     std::string renaming = {};   // the name that a call is giving it
     // If it is spread:
@@ -142,6 +150,12 @@ class RemoteFiles final : public FileSystem {
     std::unique_ptr<NameLock> local;  // this node itself holds it
   };
 
+  // A forwarder that did not answer when it was tried last.
+  struct Silence {
+    Nanoseconds until{0};  // it is left alone
+    std::string why;
+  };
+
   // An answer, and who gave it.
   struct Asked {
     ForwardAnswer answer;
@@ -154,8 +168,12 @@ class RemoteFiles final : public FileSystem {
   Opened add(File file, StripeMap stripes);
   Status rename(FileHandle file, const std::string& to, bool replace, bool again);
   Status remove(const std::string& path, bool again);
+  Status reach(size_t forwarder);
+  bool is_silent(size_t forwarder) const;
   std::optional<size_t> reach_from(size_t home);
   std::optional<size_t> reach_patiently(size_t home);
+  bool let_leaving_end();
+  void give_up(Nanoseconds after);
   bool reach_again(size_t forwarder);
   bool reach_or_outlast(size_t forwarder);
   bool settle(File& file);
@@ -195,6 +213,8 @@ class RemoteFiles final : public FileSystem {
   std::vector<FileHandle> open_;  // all that are
   std::list<Held> locks_;
   std::set<size_t> complained_;  // forwarders whose loss the log has, and which have not answered since
+  std::map<size_t, Silence> silent_;
+  std::string in_vain_;  // how long which forwarders were tried; empty: one has answered since
   ReadNow read_;
   SyncNow sync_;
 };
