@@ -55,9 +55,8 @@ class EngineRig {
 
   // Creates a file whose first `size` bytes are zeros.
   FileId create(const std::string& name, uint64_t size) {
-    const FileId file = engine.open(name + ".part", OpenMode::create, 0, name);
-    engine.progress();
-    EXPECT_TRUE(engine.is_open(file));
+    const FileId file = engine.open_now(name + ".part", OpenMode::create, 0).value();
+    engine.publish_as(file, name);
     if (size > 0) {
       EXPECT_TRUE(engine.allocate(file, {0, size}).ok());
     }
