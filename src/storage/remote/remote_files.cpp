@@ -82,10 +82,6 @@ StripeMap stripes_in(const ForwardAnswer& answer) {
   return stripes;
 }
 
-Status too_long(const char* operation, const std::string& path) {
-  return Status::of_errno(operation, path, ENAMETOOLONG);
-}
-
 }  // namespace
 
 // ---- whom to ask -----------------------------------------------------------------------------------------------
@@ -229,7 +225,7 @@ Status RemoteFiles::begin() {
 Result<RemoteFiles::Asked> RemoteFiles::ask(const std::string& path, ForwardCallMessage message,
                                             const char* operation, bool bulk) {
   if (message.text.size() > kMostForwardText || message.second.size() > kMostForwardText) {
-    return too_long(operation, path);
+    return Status::of_errno(operation, path, ENAMETOOLONG);
   }
   Asked asked;
   for (Perseverance call(forwarders_); call.goes_on();) {
