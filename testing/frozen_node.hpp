@@ -33,8 +33,8 @@ class FrozenNode final : public Place {
         slots_(fifo_, {1, 2}),
         engine_(storage_, slots_, clock_, engine),
         ledger_(Ledger::of_nothing(log_)),
-        clients_(engine_, ledger_, log_, runs_,
-                 [this](int client, const Config& config) { return make_format(client, config); }) {
+        clients_(ledger_, log_, runs_,
+                 {engine_, [this](int client, const Config& config) { return make_format(client, config); }}) {
     std::byte* const parts = memory_.get() + config_.memory.budget;
     layout_.construct(parts);
     client_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
@@ -52,7 +52,7 @@ class FrozenNode final : public Place {
     clients_.lose(0, true);
     serve();
   }
-  bool gone() const { return gone_ && clients_.empty(); }
+  bool gone() const { return gone_ && clients_.members().all().empty(); }
   void pass(Nanoseconds time) {
     clock_.advance(time);
     serve();

@@ -106,8 +106,8 @@ class Node final {
   explicit Node(Config config, int clients)
       : config_(std::move(config)),
         ledger_(std::move(Ledger::open(std::make_unique<KeptLines>(), log_)).value()),
-        clients_(engine_, ledger_, log_, runs_,
-                 [this](int client, const Config& of) { return make_format(client, of); }) {
+        clients_(ledger_, log_, runs_,
+                 {engine_, [this](int client, const Config& of) { return make_format(client, of); }}) {
     for (int number = 0; number < clients; ++number) all_.emplace_back(*this, number);
   }
   ~Node() {

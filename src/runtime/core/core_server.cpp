@@ -390,8 +390,8 @@ Status CoreServer::begin_run(const Config& config) {
     return make_format(of, parts_.storage->files(), client, run_);
   };
   if (Status status = prepare_actions(); !status.ok()) return status;
-  core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect()});
-  if (actions_) core_->serve_actions(*actions_);
+  core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect(),
+                        actions_.get()});
   return {};
 }
 
