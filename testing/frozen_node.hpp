@@ -17,6 +17,7 @@
 #include "engine/schedule/slots.hpp"
 #include "server/served_clients.hpp"
 #include "testing/blocks.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/no_processes.hpp"
 #include "testing/sim_clock.hpp"
 

@@ -15,6 +15,7 @@
 #include "place/client_rings.hpp"
 #include "server/served_clients.hpp"
 #include "testing/blocks.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/no_processes.hpp"
 #include "testing/sim_clock.hpp"
 
