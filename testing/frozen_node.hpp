@@ -50,7 +50,7 @@ class FrozenNode final : public Place {
   Client& client() { return *client_; }
   void lose() {
     gone_ = true;
-    clients_.lose(0, true);
+    clients_.rings().lose(0, true);
     serve();
   }
   bool gone() const { return gone_ && clients_.members().all().empty(); }
@@ -92,7 +92,7 @@ class FrozenNode final : public Place {
     return std::make_unique<Hdf5Format>(config, storage_.files(), Hdf5Format::Options{client, "machine", date});
   }
   void serve() {
-    for (int quiet = 0; quiet < 3;) quiet = clients_.work().more ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < 3;) quiet = clients_.rings().work().more ? 0 : quiet + 1;
   }
 
   const Config config_;

@@ -29,12 +29,8 @@ class ServedClients final : private ClientRings::Host {
   // Restores the formats and files as the earlier server had them, and queues the verbs that it had accepted.
   void take_up_ledger() { replay_.begin(); }
 
-  // See ClientRings.
-  void lose(int client, bool died) { rings_.lose(client, died); }
-  ClientRings::Round work() { return rings_.work(); }
-  void announce() { rings_.announce(); }
-  void retract() { rings_.retract(); }
-
+  // Takes the clients' verbs, advances all work, and loses clients.
+  ClientRings& rings() { return rings_; }
   // Returns true if no request of the client is unfinished.
   bool settled(int client) const override { return replay_.over() && members_.at(client).server->settled(); }
   const Members& members() const { return members_; }

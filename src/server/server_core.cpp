@@ -54,7 +54,7 @@ void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t b
   clients_->begin(client, std::move(config), guest, /*adopted=*/true);
   had_client_ = true;
   // The client said goodbye, and the earlier server did not hear it.
-  if (!alive || has_left) clients_->lose(client, !alive);
+  if (!alive || has_left) clients_->rings().lose(client, !alive);
 }
 
 void ServerCore::take_up_ledger() {
@@ -137,7 +137,7 @@ bool ServerCore::step(Acceptor& acceptor) {
 // Returns true if there may be more to do at once.
 bool ServerCore::work(Acceptor& acceptor) {
   if (!clients_) return false;
-  const ClientRings::Round round = clients_->work();
+  const ClientRings::Round round = clients_->rings().work();
   for (const auto& [client, why] : round.distrusted) acceptor.distrusted(client, why);
   for (const auto& [client, died] : round.dismissed) {
     acceptor.dismissed(client, died);
@@ -169,12 +169,12 @@ bool ServerCore::has_waited_for_others() {
 
 void ServerCore::sleep(Acceptor& acceptor) {
   doorbell_.prepare();
-  if (clients_) clients_->announce();
+  if (clients_) clients_->rings().announce();
   // Only from here on is a ring certain to be heard, so look once more at everything that rings.
   const bool worked = work(acceptor) || acceptor.has_news();
   acceptor.wait(worked ? std::optional(Nanoseconds::zero()) : limit());
   doorbell_.cancel();
-  if (clients_) clients_->retract();
+  if (clients_) clients_->rings().retract();
 }
 
 // Returns the time after which the server must act even if nothing has happened.

@@ -50,7 +50,7 @@ class ServerCore final {
 
   // Notes that the client is gone. The server dismisses it when all its verbs have ended. `died`: it did not say
   // goodbye.
-  void lose(int client, bool died) { clients_->lose(client, died); }
+  void lose(int client, bool died) { clients_->rings().lose(client, died); }
   bool gone(int client) const { return clients_->members().is_gone(client); }
   // Returns true if the process, which wants to come as that new client, belongs to the next run: it has to wait for
   // the next server. Fails if the process may not come at all.

@@ -111,13 +111,13 @@ class Node final {
     for (int number = 0; number < clients; ++number) all_.emplace_back(*this, number);
   }
   ~Node() {
-    for (size_t number = 0; number < all_.size(); ++number) clients_.lose(static_cast<int>(number), true);
+    for (size_t number = 0; number < all_.size(); ++number) clients_.rings().lose(static_cast<int>(number), true);
     serve();
   }
 
   Client& client(int number) { return all_[static_cast<size_t>(number)].client(); }
   void serve() {
-    for (int quiet = 0; quiet < 3;) quiet = clients_.work().more ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < 3;) quiet = clients_.rings().work().more ? 0 : quiet + 1;
   }
 
  private:

@@ -149,7 +149,7 @@ class Node final {
   }
 
   void work() {
-    const ClientRings::Round round = clients_->work();
+    const ClientRings::Round round = clients_->rings().work();
     for (const auto& [client, why] : round.distrusted) require_readable(why.fault().message);
     for (const auto& [client, died] : round.dismissed) here_.erase(client);
   }
@@ -157,7 +157,7 @@ class Node final {
   // Both go, and everything that they sent ends.
   void end() {
     for (const int client : here_) {
-      if (!clients_->members().is_gone(client)) clients_->lose(client, client == 0);
+      if (!clients_->members().is_gone(client)) clients_->rings().lose(client, client == 0);
     }
     for (int round = 0; !here_.empty(); ++round) {
       TAILRACE_REQUIRE(round < 10'000);

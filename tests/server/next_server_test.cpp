@@ -104,7 +104,7 @@ class TwoServers final : public Place {
     Status distrusted;
     sent_by_hand_ = 0;
     for (int quiet = 0; quiet < 3;) {
-      const ClientRings::Round round = server_->clients.work();
+      const ClientRings::Round round = server_->clients.rings().work();
       for (const auto& [client, why] : round.distrusted) distrusted = why;
       quiet = round.more ? 0 : quiet + 1;
     }
@@ -146,7 +146,7 @@ class TwoServers final : public Place {
   }
   // Nothing is under way: everything that it did, it did before it died.
   void end_server() {
-    if (!server_->clients.members().is_gone(0)) server_->clients.lose(0, true);
+    if (!server_->clients.members().is_gone(0)) server_->clients.rings().lose(0, true);
     (void)serve();
     server_.reset();
   }
