@@ -21,25 +21,12 @@
 #include "engine/schedule/fifo.hpp"
 #include "forward/forwarder.hpp"
 #include "storage/remote/remote_storage.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/plain_storage.hpp"
 #include "testing/sim_clock.hpp"
 #include "transport/simulated/sim_network.hpp"
 
 namespace tailrace::impl {
-
-// A log that keeps its messages.
-class KeptLog final : public Log {
- public:
-  void put(LogLevel level, std::string_view message) override {
-    if (level != LogLevel::info) lines.emplace_back(message);
-  }
-  std::string text() const {
-    std::string all;
-    for (const std::string& line : lines) all += line + "\n";
-    return all;
-  }
-  std::vector<std::string> lines;
-};
 
 // A forwarder with all its parts, at the address `host`.
 class ForwarderNode {

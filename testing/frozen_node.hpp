@@ -17,6 +17,7 @@
 #include "engine/schedule/slots.hpp"
 #include "server/served_clients.hpp"
 #include "testing/blocks.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/no_processes.hpp"
 #include "testing/sim_clock.hpp"
 
@@ -33,8 +34,8 @@ class FrozenNode final : public Place {
         slots_(fifo_, {1, 2}),
         engine_(storage_, slots_, clock_, engine),
         ledger_(Ledger::of_nothing(log_)),
-        clients_(engine_, ledger_, log_, runs_,
-                 [this](int client, const Config& config) { return make_format(client, config); }) {
+        clients_(ledger_, log_, runs_,
+                 {engine_, [this](int client, const Config& config) { return make_format(client, config); }}) {
     std::byte* const parts = memory_.get() + config_.memory.budget;
     layout_.construct(parts);
     client_channel_.emplace(layout_.view(parts, {memory_.get(), config_.memory.budget}));
@@ -49,10 +50,10 @@ class FrozenNode final : public Place {
   Client& client() { return *client_; }
   void lose() {
     gone_ = true;
-    clients_.lose(0, true);
+    clients_.rings().lose(0, true);
     serve();
   }
-  bool gone() const { return gone_ && clients_.empty(); }
+  bool gone() const { return gone_ && clients_.members().all().empty(); }
   void pass(Nanoseconds time) {
     clock_.advance(time);
     serve();
@@ -91,7 +92,7 @@ class FrozenNode final : public Place {
     return std::make_unique<Hdf5Format>(config, storage_.files(), Hdf5Format::Options{client, "machine", date});
   }
   void serve() {
-    for (int quiet = 0; quiet < 3;) quiet = clients_.work().more ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < 3;) quiet = clients_.rings().work().more ? 0 : quiet + 1;
   }
 
   const Config config_;

@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,26 +21,10 @@
 #include "testing/fault_storage.hpp"
 #include "testing/gated_storage.hpp"
 #include "testing/hdf5_file.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/no_processes.hpp"
 
 namespace tailrace::impl {
-
-// Keeps the logged lines.
-class KeptLog final : public Log {
- public:
-  void put(LogLevel level, std::string_view message) override {
-    const std::lock_guard lock(mutex_);
-    lines_.emplace_back(level, message);
-  }
-  std::vector<std::pair<LogLevel, std::string>> lines() const {
-    const std::lock_guard lock(mutex_);
-    return lines_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::pair<LogLevel, std::string>> lines_;  // guarded by mutex_
-};
 
 struct SessionRigOptions {
   FaultPlan plan = {};

@@ -40,6 +40,10 @@ ProcessClient::Failure last_failure(tailrace_client* client) {
   return {error.message != nullptr ? error.message : "", error.system_errno};
 }
 
+void tell(const ProcessClient::Refusal& refused) {
+  if (refused.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", refused.message.c_str());
+}
+
 }  // namespace
 
 void drain_at_signals(void (*at_signal)()) {
@@ -63,7 +67,7 @@ void ProcessClient::end() {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr && settings_.summary && writes_ > 0 && !ended_) report_summary();
   if (client_ == nullptr) return;
-  flush_and_tell();
+  tell(flush_all());
   if (settings_.summary && writes_ > 0) report_summary();
   tailrace_close(client_);
   client_ = nullptr;
@@ -74,13 +78,8 @@ void ProcessClient::end() {
 void ProcessClient::end_by_signal() {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return;
-  flush_and_tell();
+  tell(flush_all());
   tell_failures();
-}
-
-void ProcessClient::flush_and_tell() {
-  const Refusal flushed = flush_all();
-  if (flushed.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", flushed.message.c_str());
 }
 
 void ProcessClient::tell_failures() {
@@ -182,21 +181,10 @@ ProcessClient::Refusal ProcessClient::refusal(tailrace_status status) {
   return {status, failure.message, failure.system_errno};
 }
 
-bool ProcessClient::open(const std::string& path, tailrace_file* out) {
-  return open_as(path, TAILRACE_FILE_WRITE, out);
-}
-
-bool ProcessClient::open_to_seal(const std::string& path, tailrace_file* out) {
-  return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_SEAL, out);
-}
-
-bool ProcessClient::open_to_publish(const std::string& path, tailrace_file* out) {
-  return open_as(path, TAILRACE_FILE_WRITE | TAILRACE_FILE_TRUNCATE | TAILRACE_FILE_PUBLISH, out);
-}
-
-bool ProcessClient::open_as(const std::string& path, int mode, tailrace_file* out) {
+bool ProcessClient::open(const std::string& path, tailrace_file* out, int how) {
   const std::lock_guard lock(mutex_);
-  return open_client() && tailrace_file_open(client_, path.c_str() + 1, mode, out) == TAILRACE_OK;
+  return open_client() &&
+         tailrace_file_open(client_, path.c_str() + 1, TAILRACE_FILE_WRITE | how, out) == TAILRACE_OK;
 }
 
 void ProcessClient::give_up(tailrace_file file) {
@@ -261,10 +249,13 @@ ProcessClient::Refusal ProcessClient::iwrite(tailrace_file file, std::span<const
   std::vector<tailrace_extent> part;
   uint64_t bytes = 0;
   const auto send = [&] {
-    const Refusal refused = part.empty() ? Refusal() : iwrite_part(file, part, from, tickets);
+    if (part.empty()) return Refusal();
+    tailrace_ticket ticket{};
+    const tailrace_status status = tailrace_file_iwrite(file, part.size(), part.data(), from, &ticket);
+    if (ticket.client != nullptr) tickets.push_back(ticket);
     from += std::exchange(bytes, 0);
     part.clear();
-    return refused;
+    return refusal(status);
   };
   for (tailrace_extent rest : extents) {
     while (rest.length > 0) {
@@ -296,14 +287,6 @@ ProcessClient::Refusal ProcessClient::lend(tailrace_file file, const tailrace_ex
   }
   count(1, {&extent, 1});
   return {};
-}
-
-ProcessClient::Refusal ProcessClient::iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents,
-                                                  const void* data, std::vector<tailrace_ticket>& tickets) {
-  tailrace_ticket ticket{};
-  const tailrace_status status = tailrace_file_iwrite(file, extents.size(), extents.data(), data, &ticket);
-  if (ticket.client != nullptr) tickets.push_back(ticket);
-  return refusal(status);
 }
 
 ProcessClient::Refusal ProcessClient::wait(tailrace_ticket ticket, int64_t milliseconds, const std::string& path) {
@@ -351,9 +334,15 @@ uint64_t ProcessClient::mark() {
 bool ProcessClient::reached(uint64_t mark) {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr || mark <= reached_) return true;
-  if (flush_ && flush_has_ended()) {
-    reached_ = std::max(reached_, flush_->mark);
-    flush_.reset();
+  if (flush_) {
+    tailrace_status status = TAILRACE_OK;
+    do {
+      status = tailrace_wait(flush_->ticket, 0);
+    } while (keep_earlier(status));
+    if (status != TAILRACE_TIMEOUT) {
+      reached_ = std::max(reached_, flush_->mark);
+      flush_.reset();
+    }
   }
   if (mark > reached_) begin_flush();
   return mark <= reached_;
@@ -364,14 +353,6 @@ void ProcessClient::begin_flush() {
   tailrace_ticket ticket{};
   keep_earlier(tailrace_iflush(client_, &ticket));
   if (ticket.client != nullptr) flush_ = {ticket, handed_over_};
-}
-
-bool ProcessClient::flush_has_ended() {
-  tailrace_status status = TAILRACE_OK;
-  do {
-    status = tailrace_wait(flush_->ticket, 0);
-  } while (keep_earlier(status));
-  return status != TAILRACE_TIMEOUT;
 }
 
 std::vector<ProcessClient::Failure> ProcessClient::take_failures(const std::string& path) {

@@ -2,7 +2,6 @@
 // of all files that come through that door.
 //
 // The client opens when the first bytes are to be carried, so programs without any pay nothing. Any thread may call.
-// It has more than 35 functions: one for each call of the API that a door needs.
 #pragma once
 
 #include <tailrace/tailrace.h>
@@ -78,12 +77,10 @@ class ProcessClient {
   };
 
   // Opens `path` (absolute, without symbolic links) for writing. Returns false if the file cannot be carried: too
-  // many files are open, or the client could not open. The latter is reported once, on standard error.
-  bool open(const std::string& path, tailrace_file* out);
-  // Opens a file that may be sealed when all of it is written.
-  bool open_to_seal(const std::string& path, tailrace_file* out);
-  // Opens an empty file that gets its name when it is closed, if all of it is written.
-  bool open_to_publish(const std::string& path, tailrace_file* out);
+  // many files are open, or the client could not open. The latter is reported once, on standard error. `how`: further
+  // bits; TAILRACE_FILE_SEAL: the file may be sealed when all of it is written; TAILRACE_FILE_TRUNCATE |
+  // TAILRACE_FILE_PUBLISH: it is empty, and gets its name when it is closed, if all of it is written.
+  bool open(const std::string& path, tailrace_file* out, int how = 0);
   // Closes the file after all its writes.
   void close(tailrace_file file);
   // give_up() gives up a file that was opened to be sealed or published; seal() sets the seal that its close writes.
@@ -126,17 +123,12 @@ class ProcessClient {
 
  private:
   bool open_client();
-  bool open_as(const std::string& path, int mode, tailrace_file* out);
   Refusal flush_all();
-  void flush_and_tell();
   void tell_failures();
   // Begins to flush, unless that is under way, or nothing was handed over since the last flush.
   void begin_flush();
-  bool flush_has_ended();
   // Counts what is about to be handed over.
   void count(uint64_t writes, std::span<const tailrace_extent> extents);
-  Refusal iwrite_part(tailrace_file file, std::span<const tailrace_extent> extents, const void* data,
-                      std::vector<tailrace_ticket>& tickets);
   void report_summary();
   // Keeps the earlier failure that a call has reported. Returns true if there was one.
   bool keep_earlier(tailrace_status status);

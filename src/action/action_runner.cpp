@@ -104,7 +104,7 @@ uint64_t ActionRunner::run(const DueEvent& due, std::vector<HeldBlock> blocks) {
 }
 
 ActionProgress ActionRunner::progress() {
-  reap_dying();
+  dying_.remove_if([](HostProcess& process) { return process.reap().has_value(); });
   for (Host& host : hosts_) {
     while (host.process) {
       std::optional<HostEnd> ended = host.process->progress();
@@ -277,10 +277,6 @@ void ActionRunner::fail(uint32_t index, const std::string& why, std::string outp
   fault.message =
       fmt::format("action '{}'{}: {}. It is disabled; the data are stored all the same", action.text, when, why);
   progress_.failures.push_back({index, Status(std::move(fault)), std::move(output)});
-}
-
-void ActionRunner::reap_dying() {
-  dying_.remove_if([](HostProcess& process) { return process.reap().has_value(); });
 }
 
 }  // namespace tailrace::impl

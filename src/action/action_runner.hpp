@@ -136,7 +136,6 @@ class ActionRunner {
   bool advance(Event& event);
   PluginCall call_of(const Event& event, const Action& action) const;
   void fail(uint32_t action, const std::string& why, std::string output, const Event* event);
-  void reap_dying();
 
   // Constant after construction.
   const Config& config_;

@@ -39,6 +39,7 @@ class EventTally {
   void note_left(int client) { came_.insert(client); }
   // Removes a client. Returns the events that are now due because all others have raised them.
   std::vector<DueEvent> leave(int client);
+  bool has_clients() const { return !clients_.empty(); }
   // Stops waiting for clients that have not come. Returns the events that are now due because all others have raised
   // them.
   std::vector<DueEvent> expect_no_more();

@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 
-#include "action/clean_text.hpp"
 #include "base/assert.hpp"
+#include "base/names/utf8.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -25,6 +25,23 @@ bool change_watch(int epoll, int operation, int fd, uint32_t events) {
 
 void watch(int epoll, int operation, int fd, uint32_t events) {
   TAILRACE_ASSERT(change_watch(epoll, operation, fd, events));
+}
+
+// Returns `text` with '?' for each byte that is not UTF-8 and each control character except line ends and tabs.
+std::string clean_text(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const Utf8Character next = first_character(text);
+    const bool control = (next.code < 0x20 && text[0] != '\n' && text[0] != '\t') || next.code == 0x7f;
+    if (next.bytes == 0 || control) {
+      clean += '?';
+    } else {
+      clean += text.substr(0, next.bytes);
+    }
+    text.remove_prefix(std::max(next.bytes, size_t{1}));
+  }
+  return clean;
 }
 
 // Removes control characters: the answer goes into files and to users.

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "api/attribute_value.hpp"
+#include "api/expect.hpp"
 #include "api/handle.hpp"
 #include "base/signals/signal_drain.hpp"
 #include "model/wire/file_wire.hpp"
 #include "runtime/core/departed_clients.hpp"
-#include "runtime/parts/expect.hpp"
 #include "runtime/recover.hpp"
 #include "runtime/stats.hpp"
 

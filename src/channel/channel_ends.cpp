@@ -39,7 +39,7 @@ ClientEnds::BlockEnd ChannelEnds::end_of(uint32_t block) const {
 }
 
 bool ChannelEnds::waits_for_memory() const {
-  // acquire: partner of the release in ClientMemory::tell_hunger().
+  // acquire: partner of the release in ClientMemory::wait_for().
   const uint64_t told = channel_.hungry.load(std::memory_order_acquire);
   return told != 0 && told - 1 >= channel_.given_back.load(std::memory_order_relaxed);
 }

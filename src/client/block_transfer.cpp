@@ -31,17 +31,12 @@ Status BlockTransfer::send(uint32_t variable, Iteration& iteration, PoolBlock bl
 }
 
 Result<uint64_t> BlockTransfer::borrow(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds start) {
-  return link_.reaches_client() ? send_borrowed(variable, iteration, data, start)
-                                : send_copied(variable, iteration, data, start);
-}
-
-Result<uint64_t> BlockTransfer::send_borrowed(uint32_t variable, Iteration& iteration, const void* data,
-                                              Nanoseconds handed) {
+  if (!link_.reaches_client()) return send_copied(variable, iteration, data, start);
   Descriptor descriptor;
   descriptor.verb = Verb::borrow;
   descriptor.variable = variable;
   descriptor.iteration = iteration.number;
-  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, handed.count()};
+  descriptor.bytes = {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, start.count()};
   const Result<uint64_t> ticket = link_.send_with_ticket(descriptor, variable);
   if (ticket.ok()) count_accepted(variable, iteration);
   return ticket;
@@ -67,11 +62,7 @@ void BlockTransfer::count_accepted(uint32_t variable, Iteration& iteration) {
 }
 
 Result<uint64_t> BlockTransfer::read(uint32_t variable, int64_t iteration, void* data, Nanoseconds start) {
-  return link_.reaches_client() ? read_directly(variable, iteration, data, start)
-                                : read_by_pool(variable, iteration, data, start);
-}
-
-Result<uint64_t> BlockTransfer::read_directly(uint32_t variable, int64_t iteration, void* data, Nanoseconds start) {
+  if (!link_.reaches_client()) return read_by_pool(variable, iteration, data, start);
   const Result<uint64_t> ticket = send_read(
       variable, iteration, {reinterpret_cast<uint64_t>(data), bytes_of(variable), kNoBlock, 0, start.count()});
   if (!ticket.ok()) return ticket;

@@ -40,10 +40,8 @@ class BlockTransfer {
   Result<uint64_t> read(uint32_t variable, int64_t iteration, void* data, Nanoseconds start);
 
  private:
-  Result<uint64_t> send_borrowed(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
   Result<uint64_t> send_copied(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds start);
   Result<uint64_t> send_read(uint32_t variable, int64_t iteration, const Descriptor::Bytes& bytes);
-  Result<uint64_t> read_directly(uint32_t variable, int64_t iteration, void* data, Nanoseconds start);
   Result<uint64_t> read_by_pool(uint32_t variable, int64_t iteration, void* data, Nanoseconds start);
   void count_accepted(uint32_t variable, Iteration& iteration);
 

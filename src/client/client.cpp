@@ -58,21 +58,19 @@ Status Client::write(std::string_view variable, int64_t iteration, const void* d
   const uint64_t bytes = blocks_.bytes_of(index.value());
   const auto block = admission_.take_memory(bytes, *of.value(), true);
   if (!block.ok()) return refuse(block.status(), "write", index.value(), iteration);
-  if (!block.value()) return write_through(index.value(), *of.value(), data, start);
+  if (!block.value()) {  // written through, since the memory is full
+    meter_.count_written_through(index.value());
+    const Result<uint64_t> ticket = blocks_.borrow(index.value(), *of.value(), data, start);
+    if (!ticket.ok()) return about(ticket.status(), "write", variable, iteration);
+    meter_.end_handover(What::write, index.value(), iteration, start, Nanoseconds::zero());
+    return wait(ticket.value(), std::nullopt);
+  }
   const Nanoseconds copying = start + (meter_.waited_for_room() - waited);
   const Nanoseconds copied = blocks_.copy_in(*block.value(), data, bytes, copying);
   const Status sent = blocks_.send(index.value(), *of.value(), *block.value(), copied, kNoTicket);
   if (!sent.ok()) return sent;
   meter_.end_handover(What::write, index.value(), iteration, start, Nanoseconds::zero());
   return {};
-}
-
-Status Client::write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed) {
-  meter_.count_written_through(variable);
-  const Result<uint64_t> ticket = blocks_.borrow(variable, iteration, data, handed);
-  if (!ticket.ok()) return about(ticket.status(), "write", config_.variables[variable].name, iteration.number);
-  meter_.end_handover(What::write, variable, iteration.number, handed, Nanoseconds::zero());
-  return wait(ticket.value(), std::nullopt);
 }
 
 // Returns the status of a call whose block is not accepted, and counts the block if its iteration is dropped.

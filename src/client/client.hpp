@@ -82,7 +82,6 @@ class Client {
   using What = TraceEvent::What;
 
   Status refuse(const Status& why, const char* verb, uint32_t variable, int64_t iteration);
-  Status write_through(uint32_t variable, Iteration& iteration, const void* data, Nanoseconds handed);
   Status send_times(int64_t iteration, std::optional<double> time, std::optional<double> dt);
   Status send_attribute(uint32_t variable, int64_t iteration, std::string_view name, const AttributeValue& value);
   Result<Iteration*> find_to_end(int64_t iteration);

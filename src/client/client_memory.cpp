@@ -20,18 +20,15 @@ Result<std::optional<PoolBlock>> ClientMemory::allocate(uint64_t bytes) {
   const auto block = pool_.allocate(bytes);
   if (!block) return block;
   link_.has_come_back(block->index);
-  const Status taken = take_up_to(block->offset + RangeAllocator::rounded(bytes));
-  if (taken.ok()) return block;
-  pool_.free(*block);
-  return taken;
-}
-
-// The pool gives out its lowest part first, so all memory that was used lies below all that was not.
-Status ClientMemory::take_up_to(uint64_t end) {
-  if (end <= taken_) return {};
-  Status status = place_.take(taken_, end - taken_);
-  if (status.ok()) taken_ = end;
-  return status;
+  // The pool gives out its lowest part first, so all memory that was used lies below all that was not.
+  const uint64_t end = block->offset + RangeAllocator::rounded(bytes);
+  if (end <= taken_) return block;
+  if (Status status = place_.take(taken_, end - taken_); !status.ok()) {
+    pool_.free(*block);
+    return status;
+  }
+  taken_ = end;
+  return block;
 }
 
 Result<PoolBlock> ClientMemory::take(uint64_t bytes) {
@@ -53,7 +50,11 @@ Result<PoolBlock> ClientMemory::wait_for(uint64_t bytes) {
   const Status waited = link_.wait_for_room([&] {
     block = allocate(bytes);
     if (!block.ok() || block.value() || pool_.held() == withheld_ + pool_.kept()) return true;
-    tell_hunger();
+    // The server may keep blocks for actions. It must know that the client waits for them, and how many the client
+    // has seen come back. If it has given back more since, it rings. release: the blocks were collected before;
+    // partner: the acquire in ChannelEnds::waits_for_memory().
+    channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
+    place_.ring();
     return false;
   });
   channel_.hungry.store(0, std::memory_order_relaxed);
@@ -72,14 +73,6 @@ Status ClientMemory::check_size(uint64_t bytes) const {
   return Status(TAILRACE_TOO_LARGE, fmt::format("a block of {} bytes can never fit into the memory budget of {} "
                                                 "bytes; raise memory.budget",
                                                 bytes, pool_.size()));
-}
-
-// The server may keep blocks for actions. It must know that the client waits for them, and how many the client has
-// seen come back. If it has given back more since, it rings.
-void ClientMemory::tell_hunger() {
-  // release: the blocks were collected before; partner: the acquire in ChannelEnds::waits_for_memory().
-  channel_.hungry.store(1 + pool_.collected(), std::memory_order_release);
-  place_.ring();
 }
 
 void ClientMemory::reclaim() {

@@ -53,9 +53,6 @@ class ClientMemory {
   PoolOwner& pool() { return pool_; }
 
  private:
-  Status take_up_to(uint64_t end);
-  void tell_hunger();
-
   // Constant after construction.
   Place& place_;
   Channel& channel_;

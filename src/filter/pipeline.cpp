@@ -5,12 +5,24 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/names/counted.hpp"
+#include "filter/codecs/deflate.hpp"
 #include "filter/codecs/shuffle.hpp"
-#include "filter/make_codec.hpp"
+#include "filter/codecs/zstd.hpp"
 
 namespace tailrace::impl {
 namespace {
+
+// `compressor` is not `none`, and `level` is valid for it.
+std::unique_ptr<Codec> make_codec(Compressor compressor, int level) {
+  switch (compressor) {
+    case Compressor::deflate: return std::make_unique<Deflate>(level);
+    case Compressor::zstd: return std::make_unique<Zstd>(level);
+    case Compressor::none: break;
+  }
+  TAILRACE_ASSERT(false);
+}
 
 // Returns the compressor's fastest level, unless the plan's own is faster.
 int relaxed_level(const FilterPlan& plan) {

@@ -1,23 +1,12 @@
 #include "model/extents.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
 
-#include "base/names/counted.hpp"
-
 namespace tailrace::impl {
 namespace {
-
-// Returns "piece 3 (offset 10, 20 bytes)", for messages. Gives no end, since the extent may overflow.
-std::string spelled(size_t index, const Extent& extent) {
-  return fmt::format("piece {} (offset {}, {})", index, extent.offset, counted(extent.length, "byte"));
-}
-
-Status refused(std::string why) { return Status(TAILRACE_INVALID_ARGUMENT, std::move(why)); }
 
 constexpr size_t kByDigitsFrom = 2048;  // pieces; fewer are sorted faster by comparison
 constexpr int kDigit = 11;              // bits
@@ -41,39 +30,7 @@ void put_in_order_by_digits(std::vector<Piece>& pieces) {
   }
 }
 
-Status check_overlap(std::span<const Extent> extents, size_t before, size_t after) {
-  if (extents[before].end() <= extents[after].offset) return {};
-  const auto [first, second] = std::minmax(before, after);
-  return refused(fmt::format("{} overlaps {}: the pieces of one request may not overlap",
-                             spelled(second, extents[second]), spelled(first, extents[first])));
-}
-
 }  // namespace
-
-Status check_extents(std::span<const Extent> extents) {
-  if (extents.empty()) return refused("the list of extents is empty, expected at least one piece");
-  bool sorted = true;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    const Extent& extent = extents[i];
-    if (extent.length == 0) return refused(fmt::format("{} is empty, expected at least a byte", spelled(i, extent)));
-    if (extent.offset >= kMostOffset || extent.length > kMostOffset - extent.offset) {
-      return refused(
-          fmt::format("{} goes past 2^62, expected offset + length <= {}", spelled(i, extent), kMostOffset));
-    }
-    sorted = sorted && (i == 0 || extents[i - 1].offset <= extent.offset);
-  }
-  std::vector<size_t> order;
-  if (!sorted) {
-    order.resize(extents.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return extents[a].offset < extents[b].offset; });
-  }
-  for (size_t i = 1; i < extents.size(); ++i) {
-    const Status status = sorted ? check_overlap(extents, i - 1, i) : check_overlap(extents, order[i - 1], order[i]);
-    if (!status.ok()) return status;
-  }
-  return {};
-}
 
 bool in_order(std::span<const Piece> pieces) {
   for (size_t i = 1; i < pieces.size(); ++i) {

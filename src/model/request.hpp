@@ -60,7 +60,7 @@ class CompletionSink {
 struct Request {
   Operation operation = Operation::write;
   FileId file = 0;
-  // For read and write: at least one piece, none empty, no two overlapping (check_extents). In any order; the engine
+  // For read and write: at least one piece, none empty, no two overlapping. In any order; the engine
   // sorts them.
   std::vector<Piece> pieces;
   uint32_t client = 0;

@@ -31,10 +31,15 @@ const ClientRings::Stage& ClientRings::add(int client, Channel& channel, SleepFl
   return ring->second.stage;
 }
 
+// Every client takes each step of its way out, once, in their order.
+void ClientRings::advance(Ring& ring, Stage to) {
+  TAILRACE_ASSERT(static_cast<int>(to) == static_cast<int>(ring.stage) + 1);
+  ring.stage = to;
+}
+
 void ClientRings::lose(int client, bool died) {
   Ring& ring = rings_.at(client);
-  TAILRACE_ASSERT(ring.stage == Stage::here);
-  ring.stage = Stage::gone;
+  advance(ring, Stage::gone);
   ring.died = died;
   host_.lost(client);
 }
@@ -114,7 +119,7 @@ void ClientRings::dismiss_settled(Round& round) {
     auto& [client, ring] = *it;
     if (ring.stage == Stage::gone && (ring.broken || ring.channel->ring.empty()) && host_.settled(client)) {
       host_.leave(client);
-      ring.stage = Stage::left;
+      advance(ring, Stage::left);
       round.more = true;
     }
     if (ring.stage != Stage::left || !host_.released(client)) {

@@ -34,8 +34,8 @@ class ClientRings {
   class Host {
    public:
     virtual ~Host() = default;
-    // Returns ok if a verb of that client is valid, and changes nothing. Called before accept().
-    virtual Status check(int client, const Descriptor& verb) = 0;
+    // Returns ok if a verb of that client is valid. Called before accept().
+    virtual Status check(int client, const Descriptor& verb) const = 0;
     // Accepts the verb, which is about to be taken from the ring.
     virtual void accept(int client, const Descriptor& verb) = 0;
     // Notes that the client is gone: from here on the server waits for the end of its requests.
@@ -89,6 +89,7 @@ class ClientRings {
     bool broken = false;  // it broke the rules: nothing more is taken
   };
 
+  static void advance(Ring& ring, Stage to);
   void take_all(Round& round);
   bool take(int client, Ring& ring, Round& round);
   void distrust(int client, Ring& ring, Status why, Round& round);

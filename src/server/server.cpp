@@ -133,18 +133,14 @@ void Server::accept(const Descriptor& descriptor) {
     verbs_.add_flush(descriptor);
     return;
   }
-  measure_verb(descriptor);
+  if (begins_iteration(descriptor)) meter_.begin(descriptor.iteration);
+  if (descriptor.verb == Verb::write || descriptor.verb == Verb::borrow) {
+    meter_.took(descriptor.iteration, descriptor.bytes.length);
+  }
   if (descriptor.verb == Verb::end_iteration) {
     engine_.ended_iteration(client_, Nanoseconds(static_cast<int64_t>(descriptor.waited)));
   }
   begin(descriptor);
-}
-
-void Server::measure_verb(const Descriptor& descriptor) {
-  if (!begins_iteration(descriptor)) return;
-  meter_.begin(descriptor.iteration);
-  const bool block = descriptor.verb == Verb::write || descriptor.verb == Verb::borrow;
-  if (block) meter_.took(descriptor.iteration, descriptor.bytes.length);
 }
 
 void Server::begin(const Descriptor& descriptor) {
@@ -203,14 +199,8 @@ bool Server::begin_more() { return blocks_.progress() || files_.progress() || (r
 void Server::report(const Engine::Counts& counts) {
   const bool filtering = crew_ != nullptr && crew_->working();
   meter_.look({engine_.moving(), filtering, crew_ != nullptr ? crew_->worked() : Nanoseconds::zero()});
-  copy_counts(counts);
-  answer_flushes();
-  to_client_.wake_if_memory_came();
-}
-
-// A client that has waited for a flush sees the counts of everything before it: they are copied before the flush is
-// answered.
-void Server::copy_counts(const Engine::Counts& counts) {
+  // A client that has waited for a flush sees the counts of everything before it: they are copied before the flush is
+  // answered.
   ServerCounters& to = to_client_.counters();
   to.busy_nanoseconds.set(static_cast<uint64_t>(counts.busy.count()));
   to.requests_merged.set(counts.merged);
@@ -223,6 +213,8 @@ void Server::copy_counts(const Engine::Counts& counts) {
   to.bytes_overwritten.set(counts.overwritten);
   to.bytes_stolen.set(counts.stolen);
   to.bytes_sieved.set(counts.sieved);
+  answer_flushes();
+  to_client_.wake_if_memory_came();
 }
 
 void Server::end_iteration(const Descriptor& descriptor) {
@@ -296,12 +288,10 @@ void Server::left(int64_t iteration, const Departure& how) {
   const auto node = ends_.extract(iteration);
   TAILRACE_ASSERT(!node.empty());
   verbs_.end(node.mapped(), how.status);
-  give_room(iteration);
+  to_client_.give_room(iteration);
   if (actions_ != nullptr) actions_->left(client(), iteration);
   blocks_.left(iteration);
 }
-
-void Server::give_room(int64_t iteration) { to_client_.give_room(iteration); }
 
 void Server::gone(int64_t iteration) { blocks_.left(iteration); }
 
@@ -332,12 +322,7 @@ void Server::accept_file_again(const Descriptor& descriptor) {
 
 void Server::end_again() {
   blocks_.end_again();
-  give_back_forgotten();
-}
-
-// Gives back the blocks that the earlier server held for iterations that it had published: nobody will ask for them
-// again.
-void Server::give_back_forgotten() {
+  // Nobody will ask again for the blocks that the earlier server held for iterations that it had published.
   for (uint32_t block = 0; block < to_client_.blocks(); ++block) {
     const ClientEnds::BlockEnd end = to_client_.end_of(block);
     const bool wanted = actions_ != nullptr && actions_->holds(client(), end.sequence);
@@ -345,13 +330,12 @@ void Server::give_back_forgotten() {
   }
 }
 
-void Server::give_back(uint32_t block, uint64_t sequence) { to_client_.give_back(block, sequence); }
-
 // A client waits for more than single requests (which are `immediate` themselves), or soon will: for a flush, a read,
 // memory, or iterations to leave.
 Urgency Server::urgency() const {
-  const bool waits = verbs_.has_flushes() || blocks_.is_reading() || is_short_of_memory() ||
-                     is_short_of_iterations() || (raw_ && raw_->is_waited_for());
+  const bool is_short_of_iterations = 2 * ends_.size() > to_client_.iteration_limit();
+  const bool waits = verbs_.has_flushes() || blocks_.is_reading() || is_short_of_memory() || is_short_of_iterations ||
+                     (raw_ && raw_->is_waited_for());
   if (waits) return Urgency::waiting;
   return to_client_.sleeps() ? Urgency::sleeping : Urgency::none;
 }
@@ -361,9 +345,6 @@ bool Server::is_short_of_memory() const {
          to_client_.waits_for_memory();
 }
 
-// Returns true if the client may soon wait for iterations to leave.
-bool Server::is_short_of_iterations() const { return 2 * ends_.size() > to_client_.iteration_limit(); }
-
 bool Server::hungry() const {
   return blocks_.idle() && to_client_.has_sent_no_more() && to_client_.waits_for_memory();
 }
@@ -372,14 +353,10 @@ void Server::answer_flushes() {
   const bool closes = is_closing();
   const uint32_t awaited = closes && !ends_.empty() ? files_.yet_to_come() : 0;
   to_client_.set_awaited(awaited);
-  if (closes && (awaited > 0 || is_publishing())) return;
+  const auto is_being_published = [this](const auto& end) { return files_.publishing(end.first); };
+  if (closes && (awaited > 0 || std::any_of(ends_.begin(), ends_.end(), is_being_published))) return;
   if (files_.completing()) return;  // a flush includes what an earlier server published
   verbs_.answer_flushes([this] { file_meter_.look_at_iterations(); });
-}
-
-// Returns true if an iteration that the client has ended is being published.
-bool Server::is_publishing() const {
-  return std::any_of(ends_.begin(), ends_.end(), [this](const auto& end) { return files_.publishing(end.first); });
 }
 
 }  // namespace tailrace::impl

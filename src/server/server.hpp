@@ -1,9 +1,6 @@
 // Server: the server of one client. Checks the client's verbs, hands each to the part that carries it out (blocks,
 // raw files, the group's files), and reports its end to the client.
 //
-// Server has more than 35 functions: ServedClients, a server that takes up what an earlier one left, and actions call
-// it; and it answers its parts.
-//
 // Never waits; one thread, which drives the servers of all clients (ServedClients). Its group owns the client's
 // files, from begin to publication, and may share them with other clients' servers. Knows the format, place and
 // storage by their ports only.
@@ -73,13 +70,11 @@ class Server final : private GroupMember, private RawFiles::Host {
     blocks_.serve_actions(actions);
   }
   // Ends what ActionPort::keeps() began: gives the block back to the client.
-  void give_back(uint32_t block, uint64_t sequence);
+  void give_back(uint32_t block, uint64_t sequence) { to_client_.give_back(block, sequence); }
   // Returns true if the client waits for memory, has seen all blocks that were given back, and nothing is being
   // written.
   bool hungry() const;
   Urgency urgency() const;
-  // Notes that the iteration has left, so that the client may begin another one.
-  void give_room(int64_t iteration);
   // Reports a failure to the client that belongs to none of its verbs.
   void tell(const Status& failure) override { verbs_.tell(failure); }
   // Returns true if the client is closing, and waits for that to end.
@@ -89,7 +84,6 @@ class Server final : private GroupMember, private RawFiles::Host {
  private:
   Status check_block(const Descriptor& descriptor) const;
   void begin(const Descriptor& descriptor);
-  void measure_verb(const Descriptor& descriptor);
   void end_iteration(const Descriptor& descriptor);
   void drop_iteration(const Descriptor& descriptor);
   void accept_file_again(const Descriptor& descriptor);
@@ -101,13 +95,9 @@ class Server final : private GroupMember, private RawFiles::Host {
   void file_verb_ended(const Descriptor& descriptor, const Status& status) override;
   void file_write_went(const Descriptor& descriptor, const Request& request, const Status& status) override;
 
-  void copy_counts(const Engine::Counts& counts);
   bool is_short_of_memory() const;
-  bool is_short_of_iterations() const;
   int client() const override { return static_cast<int>(client_); }
-  void give_back_forgotten();
   void answer_flushes();
-  bool is_publishing() const;
 
   // Constant after construction.
   const Config& config_;

@@ -97,8 +97,6 @@ ServerActions::ServerActions(const Config& config, const Clock& clock, Log& log)
       tally_(counted_actions(config), of_node_ ? static_cast<size_t>(config.place.clients) : 0),
       kept_(config.variables) {}
 
-ServerActions::~ServerActions() = default;
-
 // ---- clients come and go ------------------------------------------------------------------------------------
 
 Status ServerActions::add_segment(int client, int fd, uint64_t bytes) {
@@ -134,11 +132,8 @@ void ServerActions::taken_up() {
 }
 
 void ServerActions::leave(int client) {
-  members_.at(client).has_left = true;
   begin(tally_.leave(client));
-  const bool somebody =
-      std::any_of(members_.begin(), members_.end(), [](const auto& entry) { return !entry.second.has_left; });
-  if (somebody) return;
+  if (tally_.has_clients()) return;
   // No client is left that could raise the events that some have not raised.
   std::set<int64_t> waiting;
   for (const auto& [other, member] : members_) {
@@ -192,7 +187,7 @@ void ServerActions::came(const Block& block, const Descriptor& verb, bool writte
   memory.block = verb.bytes.block;
   memory.written = written;
   memory.layout = block.layout;
-  if (const std::optional<HeldBlock> before = kept_.add(held)) let_go(*before);
+  if (const std::optional<HeldBlock> before = kept_.add(held)) let_go({*before});
 }
 
 bool ServerActions::keeps(int client, const Descriptor& block) {
@@ -208,13 +203,11 @@ bool ServerActions::holds(int client, uint64_t sequence) const {
 }
 
 void ServerActions::let_go(const std::vector<HeldBlock>& blocks) {
-  for (const HeldBlock& block : blocks) let_go(block);
-}
-
-void ServerActions::let_go(const HeldBlock& block) {
-  Member& member = members_.at(block.source);
-  member.memory.at(block.token).kept = false;
-  give_back_if_free(member, block.token);
+  for (const HeldBlock& block : blocks) {
+    Member& member = members_.at(block.source);
+    member.memory.at(block.token).kept = false;
+    give_back_if_free(member, block.token);
+  }
 }
 
 void ServerActions::give_back_if_free(Member& member, uint64_t sequence) {
@@ -259,29 +252,27 @@ void ServerActions::left(int client, int64_t iteration) {
   let_go(kept_.end(client, iteration));
 }
 
-void ServerActions::begin(const std::vector<DueEvent>& due) {
-  for (const DueEvent& one : due) begin(one);
-}
-
-void ServerActions::begin(const DueEvent& due) {
-  const bool dropped = drops(config_.actions, due);
-  for (const int client : due.clients) {
-    const auto found = members_.find(client);
-    if (found == members_.end()) continue;
-    ++found->second.turns[due.iteration].events;
-    update(client, due.iteration);
-    if (dropped) {
-      found->second.server->files().give_up(due.iteration, fmt::format("action 'drop' on event '{}'", due.event));
+void ServerActions::begin(const std::vector<DueEvent>& all_due) {
+  for (const DueEvent& due : all_due) {
+    const bool dropped = drops(config_.actions, due);
+    for (const int client : due.clients) {
+      const auto found = members_.find(client);
+      if (found == members_.end()) continue;
+      ++found->second.turns[due.iteration].events;
+      update(client, due.iteration);
+      if (dropped) {
+        found->second.server->files().give_up(due.iteration, fmt::format("action 'drop' on event '{}'", due.event));
+      }
     }
+    std::vector<HeldBlock> blocks = kept_.of(due.iteration, due.clients);
+    Event event;
+    event.due = due;
+    for (const HeldBlock& block : blocks) {
+      ++members_.at(block.source).memory.at(block.token).users;
+      event.blocks.emplace_back(block.source, block.token);
+    }
+    events_[runner_->run(due, std::move(blocks))] = std::move(event);
   }
-  std::vector<HeldBlock> blocks = kept_.of(due.iteration, due.clients);
-  Event event;
-  event.due = due;
-  for (const HeldBlock& block : blocks) {
-    ++members_.at(block.source).memory.at(block.token).users;
-    event.blocks.emplace_back(block.source, block.token);
-  }
-  events_[runner_->run(due, std::move(blocks))] = std::move(event);
 }
 
 void ServerActions::progress() {
@@ -293,7 +284,12 @@ void ServerActions::progress() {
 
 void ServerActions::end_event(const EndedEvent& ended) {
   for (const ActionEnd& end : ended.ends) {
-    log_output(config_.actions[end.action], end);
+    const std::string& name = config_.actions[end.action].text;
+    for (const std::string& message : end.messages) log_lines(log_, name, message);
+    log_lines(log_, name, end.output);
+    if (end.output_cut > 0) {
+      log_.put(LogLevel::info, fmt::format("action '{}': … and {} more", name, counted(end.output_cut, "byte")));
+    }
     note_findings(ended, end);
   }
   const Event event = std::move(events_.extract(ended.number).mapped());
@@ -348,13 +344,6 @@ void ServerActions::tell(const ActionFailure& failure) {
   for (auto& [client, member] : members_) member.server->tell(failure.status);
 }
 
-void ServerActions::log_output(const Action& action, const ActionEnd& end) {
-  for (const std::string& message : end.messages) log_lines(log_, action.text, message);
-  log_lines(log_, action.text, end.output);
-  if (end.output_cut == 0) return;
-  log_.put(LogLevel::info, fmt::format("action '{}': … and {} more", action.text, counted(end.output_cut, "byte")));
-}
-
 // Puts the findings into the files of all clients that raised the event; into each file once.
 void ServerActions::note_findings(const EndedEvent& ended, const ActionEnd& end) {
   if (end.findings.empty()) return;
@@ -382,7 +371,7 @@ void ServerActions::note_findings(const EndedEvent& ended, const ActionEnd& end)
 // some, would wait for ever. It gets the blocks of the oldest iteration back, and then those of the next. If other
 // clients could help by ending an iteration, they have as long as an action may run.
 void ServerActions::make_room(int client, Member& member) {
-  if (!member.server->hungry() || will_get_memory(member)) {
+  if (!member.server->hungry() || member.will_get_memory()) {
     member.hungry_since.reset();
     return;
   }
@@ -397,12 +386,12 @@ void ServerActions::make_room(int client, Member& member) {
 
 // Returns true if work is under way that ends by itself, and may free memory. Blocks that are held for other clients
 // do not.
-bool ServerActions::will_get_memory(const Member& member) {
-  const bool runs = std::any_of(member.memory.begin(), member.memory.end(),
-                                [](const auto& entry) { return entry.second.users > 0; });
-  return runs || std::any_of(member.turns.begin(), member.turns.end(), [&](const auto& entry) {
+bool ServerActions::Member::will_get_memory() const {
+  const bool runs =
+      std::any_of(memory.begin(), memory.end(), [](const auto& entry) { return entry.second.users > 0; });
+  return runs || std::any_of(turns.begin(), turns.end(), [this](const auto& entry) {
            const auto& [iteration, turn] = entry;
-           return turn.events > 0 || (!turn.holds && member.server->files().leaving(iteration));
+           return turn.events > 0 || (!turn.holds && server->files().leaving(iteration));
          });
 }
 
@@ -442,6 +431,12 @@ Nanoseconds ServerActions::deadline() const {
 }
 
 void ServerActions::finish() {
+  const auto wait = [this] {                                  // for the runner alone
+    constexpr Nanoseconds longest = std::chrono::minutes(1);  // poll() counts in int
+    const Nanoseconds left = std::clamp(runner_->deadline() - clock_.now(), Nanoseconds::zero(), longest);
+    pollfd wake{runner_->fd(), POLLIN, 0};
+    (void)::poll(&wake, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count()));
+  };
   while (!runner_->idle()) {
     wait();
     progress();
@@ -451,14 +446,6 @@ void ServerActions::finish() {
     wait();
     (void)runner_->progress();
   }
-}
-
-// Waits for the runner alone.
-void ServerActions::wait() const {
-  constexpr Nanoseconds longest = std::chrono::minutes(1);  // poll() counts in int
-  const Nanoseconds left = std::clamp(runner_->deadline() - clock_.now(), Nanoseconds::zero(), longest);
-  pollfd wake{runner_->fd(), POLLIN, 0};
-  (void)::poll(&wake, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count()));
 }
 
 }  // namespace tailrace::impl

@@ -6,9 +6,6 @@
 // run is limited. Blocks are held until their iteration has left, and `keep` iterations longer, so that a server that
 // replaces a dead one can run the actions of all unpublished iterations again. A client that waits for memory gets
 // held blocks back when nothing else can help it; see make_room(). Runs on the server's thread; never waits.
-//
-// ServerActions has more than 35 functions: half of them implement two ports (ActionPort, ActionRunner's sink) and
-// serve the loop.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +33,6 @@ class ServerActions final : public ActionPort {
   // `config` is that of any client; this uses only what all have in common. Borrows `config`, `clock` and `log`.
   static Result<std::unique_ptr<ServerActions>> create(const Config& config, ActionOptions options,
                                                        const Clock& clock, Log& log);
-  ~ServerActions() override;
 
   // Adds a client's shared memory, whose first `bytes` bytes are its pool. Call it before the client joins.
   Status add_segment(int client, int fd, uint64_t bytes);
@@ -98,10 +94,11 @@ class ServerActions final : public ActionPort {
   struct Member {
     Server* server = nullptr;
     std::map<int64_t, Turn> turns;
-    std::map<uint64_t, Memory> memory;  // by the sequence of the block's verb
-    bool has_left = false;
+    std::map<uint64_t, Memory> memory;        // by the sequence of the block's verb
     std::optional<Nanoseconds> hungry_since;  // set while only other clients could help
     bool told_of_room = false;
+
+    bool will_get_memory() const;
   };
 
   struct Event {
@@ -110,21 +107,16 @@ class ServerActions final : public ActionPort {
   };
 
   ServerActions(const Config& config, const Clock& clock, Log& log);
-  void begin(const std::vector<DueEvent>& due);
-  void begin(const DueEvent& due);
+  void begin(const std::vector<DueEvent>& all_due);
   void end_event(const EndedEvent& ended);
   void note_findings(const EndedEvent& ended, const ActionEnd& end);
-  void log_output(const Action& action, const ActionEnd& end);
   void tell(const ActionFailure& failure);
   void update(int client, int64_t iteration);
   void stop_waiting(int64_t iteration);
-  void let_go(const HeldBlock& block);
   void let_go(const std::vector<HeldBlock>& blocks);
   void give_back_if_free(Member& member, uint64_t sequence);
   void make_room(int client, Member& member);
-  static bool will_get_memory(const Member& member);
   void give_up_oldest(int client, Member& member);
-  void wait() const;
 
   // Constant after construction.
   const Config& config_;

@@ -33,13 +33,8 @@ void ServerCore::equip(const Config& common, Equipment equipment) {
   }
   common_ = common;
   engine_ = &equipment.engine;
-  clients_.emplace(equipment.engine, ledger_, log_, runs_, std::move(equipment.make_format), equipment.crew,
-                   std::move(equipment.descriptors), equipment.expected);
-}
-
-void ServerCore::serve_actions(ServerActions& actions) {
-  actions_ = &actions;
-  clients_->serve_actions(actions);
+  actions_ = equipment.actions;
+  clients_.emplace(ledger_, log_, runs_, std::move(equipment));
 }
 
 // ---- clients come and go --------------------------------------------------------------------------------------
@@ -56,10 +51,10 @@ void ServerCore::begin(int client, Config config, const Guest& guest) {
 
 void ServerCore::adopt(int client, Config config, const Guest& guest, uint64_t began, bool alive, bool has_left) {
   runs_.adopted(client, guest.process, began, !alive || has_left);
-  clients_->adopt(client, std::move(config), guest);
+  clients_->begin(client, std::move(config), guest, /*adopted=*/true);
   had_client_ = true;
   // The client said goodbye, and the earlier server did not hear it.
-  if (!alive || has_left) clients_->lose(client, !alive);
+  if (!alive || has_left) clients_->rings().lose(client, !alive);
 }
 
 void ServerCore::take_up_ledger() {
@@ -69,21 +64,21 @@ void ServerCore::take_up_ledger() {
   }
   clients_->take_up_ledger();
   // The ledger names clients that have left and are no longer here.
-  if (came().size() > clients_->here().size()) runs_.departed_earlier();
+  if (came().size() > clients_->members().all().size()) runs_.departed_earlier();
 }
 
 const std::set<int>& ServerCore::came() const {
   static const std::set<int> nobody;
-  return clients_ ? clients_->came() : nobody;
+  return clients_ ? clients_->members().came() : nobody;
 }
 
-bool ServerCore::is_empty() const { return !clients_ || clients_->empty(); }
+bool ServerCore::is_empty() const { return !clients_ || clients_->members().all().empty(); }
 
 // Returns true if every present client has gone, even if the server has not seen its death yet.
 bool ServerCore::all_gone() const {
-  const std::vector<int> here = clients_->here();
+  const auto& here = clients_->members().all();
   return std::all_of(here.begin(), here.end(),
-                     [this](int client) { return clients_->is_gone(client) || runs_.has_ended(client); });
+                     [this](const auto& entry) { return entry.second->is_gone() || runs_.has_ended(entry.first); });
 }
 
 // A run is over when all its clients have come and gone.
@@ -111,7 +106,7 @@ Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
                     client, here()));
   }
   if (came().contains(client)) return false;
-  if (clients_->gave_up_absent()) {
+  if (clients_->members().gave_up_absent()) {
     return Status(TAILRACE_CLIENTS_MISSING,
                   fmt::format("client {} has come too late: after place.patience of {} s the files of its run are "
                               "written without it (clients {})",
@@ -142,7 +137,7 @@ bool ServerCore::step(Acceptor& acceptor) {
 // Returns true if there may be more to do at once.
 bool ServerCore::work(Acceptor& acceptor) {
   if (!clients_) return false;
-  const ClientRings::Round round = clients_->work();
+  const ClientRings::Round round = clients_->rings().work();
   for (const auto& [client, why] : round.distrusted) acceptor.distrusted(client, why);
   for (const auto& [client, died] : round.dismissed) {
     acceptor.dismissed(client, died);
@@ -162,7 +157,7 @@ bool ServerCore::is_over(const Acceptor& acceptor) {
 
 // Returns true unless the server must stay for other clients: one that is quicker than the others must not end it.
 bool ServerCore::has_waited_for_others() {
-  if (options_.drain || !clients_ || !clients_->expects_more()) return true;
+  if (options_.drain || !clients_ || !clients_->members().expects_more()) return true;
   const Nanoseconds now = clock_.now();
   if (!alone_until_) {
     alone_until_ = now + patience();
@@ -174,12 +169,12 @@ bool ServerCore::has_waited_for_others() {
 
 void ServerCore::sleep(Acceptor& acceptor) {
   doorbell_.prepare();
-  if (clients_) clients_->announce();
+  if (clients_) clients_->rings().announce();
   // Only from here on is a ring certain to be heard, so look once more at everything that rings.
   const bool worked = work(acceptor) || acceptor.has_news();
   acceptor.wait(worked ? std::optional(Nanoseconds::zero()) : limit());
   doorbell_.cancel();
-  if (clients_) clients_->retract();
+  if (clients_) clients_->rings().retract();
 }
 
 // Returns the time after which the server must act even if nothing has happened.
@@ -227,7 +222,7 @@ Nanoseconds ServerCore::patience() const {
 // after place.patience; at once if no client can come any more. Returns true if it gave them up: then there is more
 // to do.
 bool ServerCore::look_for_absent() {
-  if (!clients_->waits_for_absent()) {
+  if (!clients_->members().waits_for_absent()) {
     waits_since_.reset();
     return false;
   }

@@ -29,16 +29,8 @@ class ServerCore final {
     std::optional<Nanoseconds> first_client_in;  // end if no client comes within this time; none: wait without limit
   };
 
-  // The parts that depend on the first client's configuration. Borrowed, but for the functions.
-  struct Equipment {
-    Engine& engine;
-    ServedClients::MakeFormat make_format;
-    FilterCrew* crew = nullptr;  // needed if there are filtered variables
-    ServedClients::Descriptors descriptors = ServedClients::as_many_as_wanted;
-    uint32_t expected = 1;  // how many clients may come, if their configuration does not say it
-  };
-
-  using Guest = ServedClients::Guest;
+  using Equipment = Members::Equipment;
+  using Guest = Members::Guest;
 
   // Borrows all but `options`.
   ServerCore(const Clock& clock, const ProcessClock& processes, Doorbell& doorbell, Ledger& ledger, Log& log,
@@ -47,8 +39,6 @@ class ServerCore final {
 
   // Call it before the first client. `common` has what all clients' configurations have in common.
   void equip(const Config& common, Equipment equipment);
-  // Makes `actions`, which is borrowed, run the clients' actions. Call it before any client comes.
-  void serve_actions(ServerActions& actions);
 
   // Adds a client. What `guest` refers to must live until the acceptor is told that the client is dismissed.
   void begin(int client, Config config, const Guest& guest);
@@ -60,8 +50,8 @@ class ServerCore final {
 
   // Notes that the client is gone. The server dismisses it when all its verbs have ended. `died`: it did not say
   // goodbye.
-  void lose(int client, bool died) { clients_->lose(client, died); }
-  bool gone(int client) const { return clients_->is_gone(client); }
+  void lose(int client, bool died) { clients_->rings().lose(client, died); }
+  bool gone(int client) const { return clients_->members().is_gone(client); }
   // Returns true if the process, which wants to come as that new client, belongs to the next run: it has to wait for
   // the next server. Fails if the process may not come at all.
   Result<bool> is_of_next_run(int client, pid_t process);

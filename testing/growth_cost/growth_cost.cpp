@@ -106,18 +106,18 @@ class Node final {
   explicit Node(Config config, int clients)
       : config_(std::move(config)),
         ledger_(std::move(Ledger::open(std::make_unique<KeptLines>(), log_)).value()),
-        clients_(engine_, ledger_, log_, runs_,
-                 [this](int client, const Config& of) { return make_format(client, of); }) {
+        clients_(ledger_, log_, runs_,
+                 {engine_, [this](int client, const Config& of) { return make_format(client, of); }}) {
     for (int number = 0; number < clients; ++number) all_.emplace_back(*this, number);
   }
   ~Node() {
-    for (size_t number = 0; number < all_.size(); ++number) clients_.lose(static_cast<int>(number), true);
+    for (size_t number = 0; number < all_.size(); ++number) clients_.rings().lose(static_cast<int>(number), true);
     serve();
   }
 
   Client& client(int number) { return all_[static_cast<size_t>(number)].client(); }
   void serve() {
-    for (int quiet = 0; quiet < 3;) quiet = clients_.work().more ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < 3;) quiet = clients_.rings().work().more ? 0 : quiet + 1;
   }
 
  private:

@@ -1,4 +1,4 @@
-// Lists of extents: which are refused, and the rest of a list without some bytes.
+// Lists of extents: their order, and the rest of a list without some bytes.
 #include "model/extents.hpp"
 
 #include <gtest/gtest.h>
@@ -12,17 +12,6 @@
 
 namespace tailrace::impl {
 namespace {
-
-std::string refusal(const std::vector<Extent>& extents) {
-  const Status status = check_extents(extents);
-  return status.ok() ? "" : status.fault().message;
-}
-
-TEST(Extents, GoodListsInAnyOrder) {
-  EXPECT_EQ(refusal({{0, 1}}), "");
-  EXPECT_EQ(refusal({{10, 5}, {0, 10}, {15, 1}}), "");
-  EXPECT_EQ(refusal({{kMostOffset - 1, 1}, {uint64_t{5} << 30, 4}}), "");
-}
 
 // Short lists and long ones, of offsets that have much or little in common.
 TEST(Extents, AnyOrderBecomesOrder) {
@@ -45,23 +34,6 @@ TEST(Extents, AnyOrderBecomesOrder) {
       ASSERT_EQ(pieces[i].memory, expected[i].memory) << "piece " << i;
     }
   });
-}
-
-TEST(Extents, RefusalsNameThePiece) {
-  EXPECT_EQ(refusal({}), "the list of extents is empty, expected at least one piece");
-  EXPECT_EQ(refusal({{0, 1}, {5, 0}}), "piece 1 (offset 5, 0 bytes) is empty, expected at least a byte");
-  EXPECT_EQ(refusal({{20, 5}, {0, 10}, {24, 2}}),
-            "piece 2 (offset 24, 2 bytes) overlaps piece 0 (offset 20, 5 bytes): the pieces of one request may not "
-            "overlap");
-  EXPECT_EQ(refusal({{0, 10}, {9, 1}}),
-            "piece 1 (offset 9, 1 byte) overlaps piece 0 (offset 0, 10 bytes): the pieces of one request may not "
-            "overlap");
-  for (const Extent& extent : {Extent{kMostOffset, 1}, Extent{UINT64_MAX, 2}, Extent{1, kMostOffset},
-                               Extent{kMostOffset - 1, UINT64_MAX}, Extent{static_cast<uint64_t>(-8), 4}}) {
-    EXPECT_NE(refusal({{0, 1}, extent}).find("piece 1 (offset"), std::string::npos);
-    EXPECT_NE(refusal({{0, 1}, extent}).find("goes past 2^62"), std::string::npos);
-  }
-  EXPECT_EQ(check_extents(std::vector<Extent>{}).code(), TAILRACE_INVALID_ARGUMENT);
 }
 
 TEST(Extents, WithoutAgreesWithSetsOfBytes) {

@@ -15,7 +15,7 @@
 #include "runtime/recover.hpp"
 #include "testing/blocks.hpp"
 #include "testing/forwarding_file_system.hpp"
-#include "testing/session_rig.hpp"
+#include "testing/kept_log.hpp"
 #include "two_nodes.hpp"
 
 namespace tailrace::impl {

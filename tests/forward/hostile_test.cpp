@@ -86,7 +86,7 @@ TEST_F(Hostile, MessagesThatMayNotBeSentEndTheLinkAndAreLogged) {
     message.record.file = 5;
     expect_cut_off(encode_call(1, message), 0, "a call on what it does not have");
   }
-  EXPECT_GE(rig_.forwarders.at("io1")->log.lines.size(), 10u);
+  EXPECT_GE(rig_.forwarders.at("io1")->log.complaints().size(), 10u);
 }
 
 TEST_F(Hostile, AClosedFileIsClosedOnce) {
@@ -200,7 +200,7 @@ TEST_F(Places, WhoHasNothingOpenGivesWay) {
   for (uint32_t i = 0; i < 10 * kPlaces; ++i) take_place();
   std::vector<std::byte> bytes(1000, std::byte{5});
   EXPECT_EQ(client.run(Transfer::Kind::write, file, 0, bytes), 1000) << "who has a file open keeps its place";
-  EXPECT_TRUE(client.log.lines.empty()) << client.log.text();
+  EXPECT_TRUE(client.log.complaints().empty()) << client.log.text();
   client.files().close(file);
   for (uint32_t i = 0; i < 10 * kPlaces; ++i) take_place();
   client.files().close(client.open(scratch_ / "b"));  // it has lost its place, and takes one again

@@ -122,8 +122,8 @@ TEST_F(LinksTest, AnotherKeyIsRefusedAndNothingOfItIsHeard) {
   End client(*this, "client", 1);
   connect(client, server);
   EXPECT_TRUE(server.events.empty());
-  ASSERT_FALSE(server.log.lines.empty());
-  const std::string& line = server.log.lines.front();
+  ASSERT_FALSE(server.log.complaints().empty());
+  const std::string line = server.log.complaints().front();
   EXPECT_EQ(line.find("client"), line.rfind("client")) << line;
   ASSERT_EQ(client.count(Kind::lost), 1u);
   EXPECT_FALSE(client.last(Kind::lost).status.ok());

@@ -105,11 +105,11 @@ class Node final {
   Node() {
     auto ledger = Ledger::open(std::make_unique<LinesInMemory>(), log_);
     ledger_ = std::make_unique<Ledger>(std::move(ledger).value());
-    clients_ =
-        std::make_unique<ServedClients>(engine_, *ledger_, log_, runs_, [this](int client, const Config& config) {
-          return std::make_unique<Hdf5Format>(config, storage_.files(),
-                                              Hdf5Format::Options{client, "machine", [] { return "now"; }});
-        });
+    const auto make_format = [this](int client, const Config& config) {
+      return std::make_unique<Hdf5Format>(config, storage_.files(),
+                                          Hdf5Format::Options{client, "machine", [] { return "now"; }});
+    };
+    clients_ = std::make_unique<ServedClients>(*ledger_, log_, runs_, Members::Equipment{engine_, make_format});
     for (int client = 0; client < kClients; ++client) {
       const Config config = config_of_client(client);
       shared_.push_back(std::make_unique<Shared>(ChannelSizes{2, 16, 8, 16}));
@@ -149,7 +149,7 @@ class Node final {
   }
 
   void work() {
-    const ClientRings::Round round = clients_->work();
+    const ClientRings::Round round = clients_->rings().work();
     for (const auto& [client, why] : round.distrusted) require_readable(why.fault().message);
     for (const auto& [client, died] : round.dismissed) here_.erase(client);
   }
@@ -157,7 +157,7 @@ class Node final {
   // Both go, and everything that they sent ends.
   void end() {
     for (const int client : here_) {
-      if (!clients_->is_gone(client)) clients_->lose(client, client == 0);
+      if (!clients_->members().is_gone(client)) clients_->rings().lose(client, client == 0);
     }
     for (int round = 0; !here_.empty(); ++round) {
       TAILRACE_REQUIRE(round < 10'000);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "channel/channel_memory.hpp"
@@ -20,7 +21,7 @@ class HostWithoutRoom final : public ClientRings::Host {
   bool has_room = false;
   std::vector<uint64_t> taken;  // sequences
 
-  Status check(int, const Descriptor&) override { return {}; }
+  Status check(int, const Descriptor&) const override { return {}; }
   void accept(int, const Descriptor& verb) override { taken.push_back(verb.sequence); }
   bool settled(int) const override { return true; }
   void leave(int) override {}
@@ -50,6 +51,9 @@ TEST(ClientRings, RoomThatComesLateIsUsedBeforeSleep) {
   EXPECT_TRUE(rings.work().more);
   EXPECT_EQ(host.taken, std::vector<uint64_t>{1});
   EXPECT_FALSE(rings.work().more) << "nothing is left";
+  rings.lose(0, false);
+  EXPECT_DEATH(rings.lose(0, true), "stage") << "a client goes once";
+  EXPECT_EQ(rings.work().dismissed, (std::vector<std::pair<int, bool>>{{0, false}}));
 }
 
 }  // namespace

@@ -72,7 +72,6 @@ TEST(RuntimeDirectory, AJobIsItsNameAndWhereItWrites) {
 TEST(RuntimeDirectory, NamesOfFiles) {
   EXPECT_EQ(RuntimeDirectory::server_lock(0), "server_0.lock");
   EXPECT_EQ(RuntimeDirectory::server_socket(1), "server_1.sock");
-  EXPECT_EQ(RuntimeDirectory::server_log(1), "server_1.log");
   EXPECT_EQ(RuntimeDirectory::client_segment(12), "client_12.segment");
   const std::vector<std::string> names = {"client_.segment",   "client_10.segment",          "client_3.segment",
                                           "client_-1.segment", "client_03.segment",          "client_x.segment",
@@ -112,12 +111,8 @@ TEST(RuntimeDirectory, GoesWhenItIsUnusedAndComesAgain) {
   RuntimeDirectory& job = opened.value();
   const std::string path = job.directory().path();
   std::ofstream(path + "/client_0.segment") << "x";
-  std::ofstream(path + "/server_0.log");
   EXPECT_FALSE(job.remove_if_unused().value());
   ASSERT_TRUE(job.directory().remove_file("client_0.segment").ok());
-  std::ofstream(path + "/server_0.log") << "something to tell";
-  EXPECT_FALSE(job.remove_if_unused().value());
-  std::ofstream(path + "/server_0.log", std::ios::trunc);
   {
     Result<FileMutex> alive = FileMutex::open(job.directory(), RuntimeDirectory::server_lock(1));
     ASSERT_TRUE(alive.ok());
@@ -141,18 +136,6 @@ TEST(RuntimeDirectory, GoesWhenItIsUnusedAndComesAgain) {
   EXPECT_TRUE(fs::exists(path));
   EXPECT_TRUE(job.make_again().ok());
   EXPECT_TRUE(job.directory().open_file("file", O_RDWR | O_CREAT).ok());
-}
-
-TEST(RuntimeDirectory, SaysWhenMemoryIsShort) {
-  const ScratchDirectory scratch;
-  const Result<RuntimeDirectory> job = RuntimeDirectory::open(scratch / "root", "job");
-  ASSERT_TRUE(job.ok());
-  EXPECT_TRUE(job.value().check_free(1).ok());
-  const Status status = job.value().check_free(std::numeric_limits<uint64_t>::max() / 2);
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.code(), TAILRACE_OUT_OF_MEMORY);
-  const std::string message = status.fault().message;
-  EXPECT_NE(message.find(" MiB free, expected 8796093022208 MiB"), std::string::npos) << message;
 }
 
 TEST(ServerExecutable, IsTheOneThatIsNamed) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/blocks.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/no_witness.hpp"
 
 namespace tailrace::impl {

@@ -5,8 +5,8 @@
 
 #include "recovery/ledger.hpp"
 #include "recovery/ledger_file.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/scratch.hpp"
-#include "testing/session_rig.hpp"
 
 namespace tailrace::impl {
 namespace {

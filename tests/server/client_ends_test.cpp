@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/schedule/fifo.hpp"
@@ -12,6 +14,7 @@
 #include "storage/memory/memory_storage.hpp"
 #include "testing/blocks.hpp"
 #include "testing/fault_storage.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/no_witness.hpp"
 #include "testing/sim_clock.hpp"
 
@@ -143,6 +146,46 @@ TEST_F(ServerAndEnds, ATicketEndsMemoryComesBackAndTheIterationLeaves) {
   EXPECT_EQ(ends_.counters().bytes_written.get(), bytes());
   EXPECT_EQ(ends_.counters().iterations_published.get(), 1u);
   EXPECT_EQ(ends_.variables()[0].blocks_written.get(), 1u);
+}
+
+// Actions that keep every block, and note what the server reports.
+class NotedActions final : public ActionPort {
+ public:
+  void came(const Block& block, const Descriptor&, bool) override { note("block of", block.iteration); }
+  bool keeps(int, const Descriptor& block) override { return kept.insert(block.sequence).second; }
+  bool holds(int, uint64_t sequence) const override { return kept.contains(sequence); }
+  void raised(int, const std::string& event, int64_t iteration) override { note(event + " in", iteration); }
+  bool ending(int, int64_t iteration) override {
+    note("end of", iteration);
+    return false;
+  }
+  void dropping(int, int64_t iteration) override { note("drop of", iteration); }
+  void left(int, int64_t iteration) override { note("left:", iteration); }
+
+  std::set<uint64_t> kept;  // sequences
+  std::vector<std::string> notes;
+
+ private:
+  void note(const std::string& what, int64_t iteration) { notes.push_back(what + " " + std::to_string(iteration)); }
+};
+
+TEST_F(ServerAndEnds, ABlockThatActionsKeepComesBackWhenTheyLetItGo) {
+  NotedActions actions;
+  server_.serve_actions(actions);
+  send(Verb::write, 0, 1, 3);
+  send(Verb::end_iteration, 0, 2);
+  send(Verb::write, 1, 3, 4);
+  send(Verb::drop_iteration, 1, 4);
+  serve();
+  EXPECT_EQ(ends_.tickets, (std::map<uint64_t, bool>{{1, true}, {2, true}, {3, true}, {4, false}}));
+  EXPECT_EQ(actions.notes.front(), "block of 0");
+  EXPECT_EQ(std::set<std::string>(actions.notes.begin(), actions.notes.end()),
+            (std::set<std::string>{"block of 0", "end of 0", "left: 0", "block of 1", "drop of 1", "left: 1"}));
+  EXPECT_TRUE(ends_.given_back.empty());
+  EXPECT_TRUE(ends_.end_of(3).kept) << "a later server must know";
+  server_.give_back(3, 1);
+  EXPECT_EQ(ends_.given_back, std::vector<uint32_t>{3});
+  EXPECT_FALSE(ends_.end_of(3).kept);
 }
 
 class SlowServerAndEnds : public ServerAndEnds {

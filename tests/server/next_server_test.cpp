@@ -15,6 +15,7 @@
 #include "place/client_rings.hpp"
 #include "server/served_clients.hpp"
 #include "testing/blocks.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/no_processes.hpp"
 #include "testing/sim_clock.hpp"
 
@@ -103,7 +104,7 @@ class TwoServers final : public Place {
     Status distrusted;
     sent_by_hand_ = 0;
     for (int quiet = 0; quiet < 3;) {
-      const ClientRings::Round round = server_->clients.work();
+      const ClientRings::Round round = server_->clients.rings().work();
       for (const auto& [client, why] : round.distrusted) distrusted = why;
       quiet = round.more ? 0 : quiet + 1;
     }
@@ -116,8 +117,8 @@ class TwoServers final : public Place {
         : channel(of.view()),
           engine(of.storage_, fifo, of.clock_, {}),
           ledger(std::move(Ledger::open(std::make_unique<KeptLines>(of.lines_, last), of.log_)).value()),
-          clients(engine, ledger, of.log_, runs,
-                  [&of](int client, const Config& config) { return of.make_format(client, config); }) {}
+          clients(ledger, of.log_, runs,
+                  {engine, [&of](int client, const Config& config) { return of.make_format(client, config); }}) {}
 
     Channel channel;
     Fifo fifo;
@@ -140,13 +141,12 @@ class TwoServers final : public Place {
     server_ = std::make_unique<Life>(*this, last);
     ServedClients& clients = server_->clients;
     const ServedClients::Guest guest{server_->channel, ChannelMemory::control(parts()).server_asleep};
-    if (first) return clients.begin(0, config_, guest);
-    clients.adopt(0, config_, guest);
-    clients.take_up_ledger();
+    clients.begin(0, config_, guest, /*adopted=*/!first);
+    if (!first) clients.take_up_ledger();
   }
   // Nothing is under way: everything that it did, it did before it died.
   void end_server() {
-    if (!server_->clients.is_gone(0)) server_->clients.lose(0, true);
+    if (!server_->clients.members().is_gone(0)) server_->clients.rings().lose(0, true);
     (void)serve();
     server_.reset();
   }

@@ -18,7 +18,7 @@ PAGE = "docs/ARCHITECTURE.md"
 BEGIN, END = "<!-- layers: begin -->\n", "<!-- layers: end -->"
 
 # CMake makes these without tailrace_folder: the shared library, and programs.
-OTHER_TARGETS = {"api", "programs", "action/host"}
+OTHER_TARGETS = {"api", "programs"}
 
 # The purpose of each layer, the lowest first, as on the page.
 MEANING = [

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "damaris/include/Damaris.h"
+#include "damaris/output/configuration.hpp"
 #include "damaris/ranks/failure.hpp"
 #include "damaris/run/outlets.hpp"
 #include "damaris/run/readable.hpp"
-#include "damaris/run/unfinished.hpp"
 #include "damaris/run/xdmf_series.hpp"
 #include "damaris/xml/reader.hpp"
 
@@ -20,6 +22,27 @@ namespace {
 
 constexpr double kEndOfServer = 60;  // seconds from the last client's end to the server's
 constexpr double kFarewell = 10;     // seconds in which a server hears that a client has stopped
+
+// Waits until all ranks that write have ended, at most so long; then the first of them reports on stderr the files of
+// a mode Collective that a node has not written. Collective over the ranks of this kind. Returns true if there are
+// none, as far as this rank knows.
+bool report_unfinished(const Model& model, const Ranks& ranks, double seconds) {
+  std::vector<size_t> stores = stores_in_use(model);
+  std::erase_if(stores, [&](size_t store) { return model.stores[store].mode != FileMode::collective; });
+  if (ranks.nodes() < 2 || stores.empty() || !ranks.meet(seconds) || ranks.number() != 0) return true;
+  bool none = true;
+  for (const size_t store : stores) {
+    const auto [directory, prefix] = place_of(model.stores[store]);
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(prefix + model.name + "_It") || !name.ends_with(".h5.part")) continue;
+      none = false;
+      say("'" + entry.path().string() + "' is not whole: not all nodes have written their blocks of the iteration");
+    }
+  }
+  return none;
+}
 
 // Reads the description on rank 0 and gives it to all ranks.
 Model shared_model(const std::string& file, MPI_Comm comm) {

@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hdf5_vol/callbacks/callbacks.hpp"
-#include "hdf5_vol/callbacks/program_access.hpp"
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/files/files.hpp"
 #include "hdf5_vol/files/prefetch_file.hpp"
@@ -26,6 +26,36 @@
 #include "process_client/hdf5_opens.hpp"
 
 namespace tailrace::hdf5 {
+
+// The properties of a program's file access list that the connector keeps from the library below: the connector
+// itself and the sieve buffer. A list that the program gets from the file must open other files as this one was
+// opened.
+class ProgramAccess {
+ public:
+  // The connector's information is a text (connector.cpp).
+  ProgramAccess(const Host& host, hid_t fapl) {
+    void* information = nullptr;
+    if (host.H5Pget_vol_info(fapl, &information) >= 0 && information != nullptr) {
+      words_ = static_cast<const char*>(information);
+      std::free(information);
+    }
+    host.H5Pget_sieve_buf_size(fapl, &sieve_);
+  }
+
+  // Puts the properties into `fapl`; returns false on an error.
+  bool restore(const Host& host, hid_t fapl) const {
+    const hid_t connector = host.H5VLget_connector_id_by_value(connector_class().value);
+    if (connector < 0) return false;
+    const bool set = host.H5Pset_vol(fapl, connector, words_ ? words_->c_str() : nullptr) >= 0 &&
+                     host.H5Pset_sieve_buf_size(fapl, sieve_) >= 0;
+    return host.H5VLclose(connector) >= 0 && set;
+  }
+
+ private:
+  std::optional<std::string> words_;  // the connector's settings, as text
+  size_t sieve_ = 0;                  // bytes
+};
+
 namespace {
 
 // A property list that is closed at the end of its scope: a copy of another list, or the list itself.

@@ -1,7 +1,7 @@
 // Callbacks of links and objects, which pass them to the native connector unchanged. A call that may free space waits
 // for the writes on their way, since HDF5 reuses free space.
 #include "hdf5_vol/callbacks/callbacks.hpp"
-#include "hdf5_vol/callbacks/lead_out.hpp"
+#include "hdf5_vol/callbacks/pass.hpp"
 #include "hdf5_vol/data/dataset.hpp"
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/data/parallel.hpp"
@@ -73,12 +73,6 @@ herr_t link_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_link_sp
   return call();
 }
 
-herr_t link_optional(void* pointer, const H5VL_loc_params_t* where, H5VL_optional_args_t* arguments, hid_t dxpl,
-                     void**) {
-  const Object& object = object_at(pointer);
-  return object.host.H5VLlink_optional(object.under, where, object.host.native, arguments, dxpl, nullptr);
-}
-
 void* object_open(void* pointer, const H5VL_loc_params_t* where, H5I_type_t* type, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   Host& host = object.host;
@@ -130,15 +124,11 @@ herr_t object_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_objec
   return call();
 }
 
-herr_t object_optional(void* pointer, const H5VL_loc_params_t* where, H5VL_optional_args_t* arguments, hid_t dxpl,
-                       void**) {
-  const Object& object = object_at(pointer);
-  return object.host.H5VLobject_optional(object.under, where, object.host.native, arguments, dxpl, nullptr);
-}
-
 }  // namespace
 
-const H5VL_link_class_t link_callbacks = {link_create, link_copy, link_move, link_get, link_specific, link_optional};
-const H5VL_object_class_t object_callbacks = {object_open, object_copy, object_get, object_specific, object_optional};
+const H5VL_link_class_t link_callbacks = {link_create, link_copy,     link_move,
+                                          link_get,    link_specific, pass<&Host::H5VLlink_optional>};
+const H5VL_object_class_t object_callbacks = {object_open, object_copy, object_get, object_specific,
+                                              pass<&Host::H5VLobject_optional>};
 
 }  // namespace tailrace::hdf5

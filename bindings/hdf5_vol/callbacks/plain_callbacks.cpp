@@ -1,12 +1,10 @@
 // Callbacks that pass attributes, named datatypes, groups, blobs and tokens to the native connector unchanged.
 #include "hdf5_vol/callbacks/callbacks.hpp"
-#include "hdf5_vol/callbacks/lead_out.hpp"
+#include "hdf5_vol/callbacks/pass.hpp"
 #include "hdf5_vol/data/object.hpp"
 #include "hdf5_vol/data/unlinked.hpp"
 #include "hdf5_vol/files/files.hpp"
 #include "hdf5_vol/host/identifier.hpp"
-
-// The native connector has no requests, so these callbacks ask for none: their work is done when they return.
 
 namespace tailrace::hdf5 {
 namespace {
@@ -60,35 +58,6 @@ herr_t free_wrap_context(void* context) {
 
 // ---- attributes -----------------------------------------------------------------------------------------------
 
-void* attribute_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t type, hid_t space,
-                       hid_t acpl, hid_t aapl, hid_t dxpl, void**) {
-  Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), call_leading_out(host, [&] {
-                return host.H5VLattr_create(object_at(pointer).under, where, host.native, name, type, space, acpl,
-                                            aapl, dxpl, nullptr);
-              }));
-}
-
-void* attribute_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t aapl, hid_t dxpl,
-                     void**) {
-  Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), call_leading_out(host, [&] {
-                return host.H5VLattr_open(object_at(pointer).under, where, host.native, name, aapl, dxpl, nullptr);
-              }));
-}
-
-herr_t attribute_read(void* pointer, hid_t type, void* data, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLattr_read(object.under, host.native, type, data, dxpl, nullptr);
-}
-
-herr_t attribute_write(void* pointer, hid_t type, const void* data, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLattr_write(object.under, host.native, type, data, dxpl, nullptr);
-}
-
 herr_t attribute_get(void* pointer, H5VL_attr_get_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);
   const Host& host = object.host;
@@ -111,63 +80,6 @@ herr_t attribute_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_at
   return call();
 }
 
-herr_t attribute_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLattr_optional(object.under, host.native, arguments, dxpl, nullptr);
-}
-
-herr_t attribute_close(void* pointer, hid_t dxpl, void**) {
-  Host& host = object_at(pointer).host;
-  const herr_t closed = host.H5VLattr_close(object_at(pointer).under, host.native, dxpl, nullptr);
-  if (closed >= 0) unwrap(pointer);
-  return closed;
-}
-
-// ---- named datatypes ------------------------------------------------------------------------------------------
-
-void* datatype_commit(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t type, hid_t lcpl,
-                      hid_t tcpl, hid_t tapl, hid_t dxpl, void**) {
-  Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), call_leading_out(host, [&] {
-                return host.H5VLdatatype_commit(object_at(pointer).under, where, host.native, name, type, lcpl, tcpl,
-                                                tapl, dxpl, nullptr);
-              }));
-}
-
-void* datatype_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t tapl, hid_t dxpl, void**) {
-  Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), call_leading_out(host, [&] {
-                return host.H5VLdatatype_open(object_at(pointer).under, where, host.native, name, tapl, dxpl,
-                                              nullptr);
-              }));
-}
-
-herr_t datatype_get(void* pointer, H5VL_datatype_get_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLdatatype_get(object.under, host.native, arguments, dxpl, nullptr);
-}
-
-herr_t datatype_specific(void* pointer, H5VL_datatype_specific_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLdatatype_specific(object.under, host.native, arguments, dxpl, nullptr);
-}
-
-herr_t datatype_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLdatatype_optional(object.under, host.native, arguments, dxpl, nullptr);
-}
-
-herr_t datatype_close(void* pointer, hid_t dxpl, void**) {
-  Host& host = object_at(pointer).host;
-  const herr_t closed = host.H5VLdatatype_close(object_at(pointer).under, host.native, dxpl, nullptr);
-  if (closed >= 0) unwrap(pointer);
-  return closed;
-}
-
 // ---- groups ---------------------------------------------------------------------------------------------------
 
 void* group_create(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t lcpl, hid_t gcpl,
@@ -178,19 +90,6 @@ void* group_create(void* pointer, const H5VL_loc_params_t* where, const char* na
                 return host.H5VLgroup_create(object_at(pointer).under, where, host.native, name, lcpl, gcpl, gapl,
                                              dxpl, nullptr);
               }));
-}
-
-void* group_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t gapl, hid_t dxpl, void**) {
-  Host& host = object_at(pointer).host;
-  return wrap(object_at(pointer), call_leading_out(host, [&] {
-                return host.H5VLgroup_open(object_at(pointer).under, where, host.native, name, gapl, dxpl, nullptr);
-              }));
-}
-
-herr_t group_get(void* pointer, H5VL_group_get_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLgroup_get(object.under, host.native, arguments, dxpl, nullptr);
 }
 
 // Keeps a mounted file open as long as the file that it is mounted on.
@@ -214,12 +113,6 @@ herr_t group_specific(void* pointer, H5VL_group_specific_args_t* arguments, hid_
   const herr_t mounted = host.H5VLgroup_specific(object.under, host.native, &below, dxpl, nullptr);
   if (mounted >= 0 && child.within) keep_open(object_at(pointer), child.within.file());
   return mounted;
-}
-
-herr_t group_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLgroup_optional(object.under, host.native, arguments, dxpl, nullptr);
 }
 
 herr_t group_close(void* pointer, hid_t dxpl, void**) {
@@ -246,37 +139,7 @@ herr_t query_optional(void* pointer, H5VL_subclass_t subclass, int operation, ui
   return object.host.H5VLintrospect_opt_query(object.under, object.host.native, subclass, operation, flags);
 }
 
-// ---- blobs and tokens -----------------------------------------------------------------------------------------
-
-herr_t blob_put(void* pointer, const void* data, size_t size, void* blob, void* context) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLblob_put(object.under, host.native, data, size, blob, context);
-}
-
-herr_t blob_get(void* pointer, const void* blob, void* data, size_t size, void* context) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLblob_get(object.under, host.native, blob, data, size, context);
-}
-
-herr_t blob_specific(void* pointer, void* blob, H5VL_blob_specific_args_t* arguments) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLblob_specific(object.under, host.native, blob, arguments);
-}
-
-herr_t blob_optional(void* pointer, void* blob, H5VL_optional_args_t* arguments) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLblob_optional(object.under, host.native, blob, arguments);
-}
-
-herr_t token_compare(void* pointer, const H5O_token_t* one, const H5O_token_t* other, int* order) {
-  const Object& object = object_at(pointer);
-  const Host& host = object.host;
-  return host.H5VLtoken_cmp(object.under, host.native, one, other, order);
-}
+// ---- tokens ---------------------------------------------------------------------------------------------------
 
 herr_t token_to_text(void* pointer, H5I_type_t type, const H5O_token_t* token, char** text) {
   const Object& object = object_at(pointer);
@@ -294,16 +157,24 @@ herr_t token_from_text(void* pointer, H5I_type_t type, const char* text, H5O_tok
 
 const H5VL_wrap_class_t wrap_callbacks = {get_object, get_wrap_context, wrap_object, unwrap_object,
                                           free_wrap_context};
-const H5VL_attr_class_t attribute_callbacks = {attribute_create,   attribute_open, attribute_read,
-                                               attribute_write,    attribute_get,  attribute_specific,
-                                               attribute_optional, attribute_close};
-const H5VL_datatype_class_t datatype_callbacks = {datatype_commit,   datatype_open,     datatype_get,
-                                                  datatype_specific, datatype_optional, datatype_close};
-const H5VL_group_class_t group_callbacks = {group_create,   group_open,     group_get,
-                                            group_specific, group_optional, group_close};
+const H5VL_attr_class_t attribute_callbacks = {pass<&Host::H5VLattr_create>,
+                                               pass<&Host::H5VLattr_open>,
+                                               pass<&Host::H5VLattr_read>,
+                                               pass<&Host::H5VLattr_write>,
+                                               attribute_get,
+                                               attribute_specific,
+                                               pass<&Host::H5VLattr_optional>,
+                                               pass_close<&Host::H5VLattr_close>};
+const H5VL_datatype_class_t datatype_callbacks = {
+    pass<&Host::H5VLdatatype_commit>,   pass<&Host::H5VLdatatype_open>,     pass<&Host::H5VLdatatype_get>,
+    pass<&Host::H5VLdatatype_specific>, pass<&Host::H5VLdatatype_optional>, pass_close<&Host::H5VLdatatype_close>};
+const H5VL_group_class_t group_callbacks = {
+    group_create,   pass<&Host::H5VLgroup_open>,     pass<&Host::H5VLgroup_get>,
+    group_specific, pass<&Host::H5VLgroup_optional>, group_close};
 const H5VL_introspect_class_t introspect_callbacks = {get_connector_class, nullptr, query_optional};
-const H5VL_blob_class_t blob_callbacks = {blob_put, blob_get, blob_specific, blob_optional};
-const H5VL_token_class_t token_callbacks = {token_compare, token_to_text, token_from_text};
+const H5VL_blob_class_t blob_callbacks = {pass<&Host::H5VLblob_put>, pass<&Host::H5VLblob_get>,
+                                          pass<&Host::H5VLblob_specific>, pass<&Host::H5VLblob_optional>};
+const H5VL_token_class_t token_callbacks = {pass<&Host::H5VLtoken_cmp>, token_to_text, token_from_text};
 
 herr_t pass_optional(void* pointer, H5VL_optional_args_t* arguments, hid_t dxpl, void**) {
   const Object& object = object_at(pointer);

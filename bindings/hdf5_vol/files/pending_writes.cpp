@@ -19,7 +19,7 @@ PendingWrites::~PendingWrites() {
 }
 
 void PendingWrites::open(const std::string& path, bool to_seal) {
-  const bool opened = to_seal ? carrier().open_to_seal(path, &raw_) : carrier().open(path, &raw_);
+  const bool opened = carrier().open(path, &raw_, to_seal ? TAILRACE_FILE_SEAL : 0);
   state_ = opened ? State::open : State::refused;
 }
 

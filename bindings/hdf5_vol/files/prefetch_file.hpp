@@ -11,11 +11,32 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
-#include "hdf5_vol/files/sequence.hpp"
 #include "hdf5_vol/host/host.hpp"
 
 namespace tailrace::hdf5 {
+
+// The last reads of one dataset, from which it predicts the next one.
+class Sequence {
+ public:
+  // Notes `read` and returns the range of the next one, with as many bytes. It follows `read` if `read` followed the
+  // one before; otherwise it is as far from `read` as the last two were from one another. Returns nothing if the
+  // reads do not show a sequence. The range may lie outside the dataset.
+  std::optional<tailrace_extent> after(const tailrace_extent& read) {
+    const std::optional<tailrace_extent> last = std::exchange(last_, read);
+    const uint64_t stride = last ? read.offset - last->offset : 0;
+    const bool goes_on = std::exchange(stride_, stride) == stride && stride != 0;
+    if (last && last->offset + last->length == read.offset) return {{read.offset + read.length, read.length}};
+    if (goes_on) return {{read.offset + stride, read.length}};
+    return {};
+  }
+
+ private:
+  std::optional<tailrace_extent> last_;
+  uint64_t stride_ = 0;  // from the read before the last to the last, modulo 2^64; 0: none
+};
 
 // One file of one host. Call it under the host's own lock, as HDF5 calls are made.
 class PrefetchFile {

@@ -7,20 +7,14 @@ namespace tailrace::mpiio {
 namespace {
 
 // The ways to read: a process by itself, or all together.
-using Read = Outcome (*)(OpenFile&, uint64_t, void*, int64_t, MPI_Datatype);
-
-Outcome alone(OpenFile& file, uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
-  return file.read(begin, memory, count, type);
-}
-
-Outcome together(OpenFile& file, uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
-  return file.read_all(begin, memory, count, type);
-}
+using Read = Outcome (OpenFile::*)(uint64_t, void*, int64_t, MPI_Datatype);
+constexpr Read alone = &OpenFile::read;
+constexpr Read together = &OpenFile::read_all;
 
 // Reads at an explicit offset, in elementary types of the view.
 Outcome read_at(Read read, MPI_File handle, OpenFile& file, MPI_Offset offset, void* memory, MPI_Count count,
                 MPI_Datatype type) {
-  const Outcome outcome = read(file, static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type);
+  const Outcome outcome = (file.*read)(static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type);
   report(handle, outcome.error);
   return outcome;
 }

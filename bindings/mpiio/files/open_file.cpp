@@ -64,7 +64,13 @@ void OpenFile::agree() {
   if (openings_.empty()) return;
   TAILRACE_REAL(MPI_Wait)(&gathering_, MPI_STATUS_IGNORE);
   const std::vector<Opening> all = std::exchange(openings_, {});
-  if (tell_obstacles(all)) return leave_to_mpi();
+  if (tell_obstacles(all)) {
+    is_obstructed_ = true;
+    if (!std::exchange(known_view_, false)) return;
+    if (const int failed = drain(); failed != MPI_SUCCESS) keep(failed);  // this process may have carried data
+    TAILRACE_REAL(MPI_File_seek)(handle_, position_, MPI_SEEK_SET);
+    return;
+  }
   all_.choices = all[0].choices;
   for (const Opening& one : all) {
     const auto first = std::find_if(all.begin(), all.end(), [&](const Opening& of) { return of.node == one.node; });
@@ -72,14 +78,6 @@ void OpenFile::agree() {
   }
   two_copies_.assign(all.size(), two_copies());
   choose_aggregation();
-}
-
-// This process may have carried data.
-void OpenFile::leave_to_mpi() {
-  is_obstructed_ = true;
-  if (!std::exchange(known_view_, false)) return;
-  if (const int failed = drain(); failed != MPI_SUCCESS) keep(failed);
-  TAILRACE_REAL(MPI_File_seek)(handle_, position_, MPI_SEEK_SET);
 }
 
 // Tells what is in the way of carrying the file, by the first process that knows it. Returns false if nothing is.
@@ -194,23 +192,19 @@ Begun OpenFile::exchange(uint64_t begin, const void* memory, int64_t count, MPI_
 Outcome OpenFile::write_own(const MemoryData& data) {
   const uint64_t most = data.is_plain() ? data.bytes() : kAtOnce;
   for (uint64_t done = 0; done < data.bytes(); done += most) {
-    const int error = hand_over(data, done, std::min(most, data.bytes() - done));
-    if (error != MPI_SUCCESS) return {error, done};
+    const uint64_t length = std::min(most, data.bytes() - done);
+    std::vector<tailrace_extent> extents;
+    data.find(done, length, extents);
+    const std::byte* from = data.plain(done);
+    if (from == nullptr) {
+      packed_.resize(std::max<size_t>(packed_.size(), length));
+      data.copy(done, length, packed_.data());
+      from = packed_.data();
+    }
+    const Refusal refused = output_.write(extents, from);
+    if (refused.status != TAILRACE_OK) return {report_failure(refused.message, refused.system_errno), done};
   }
   return {take_failures(output_.path()), data.bytes()};
-}
-
-int OpenFile::hand_over(const MemoryData& data, uint64_t begin, uint64_t length) {
-  std::vector<tailrace_extent> extents;
-  data.find(begin, length, extents);
-  const std::byte* from = data.plain(begin);
-  if (from == nullptr) {
-    packed_.resize(std::max<size_t>(packed_.size(), length));
-    data.copy(begin, length, packed_.data());
-    from = packed_.data();
-  }
-  const Refusal refused = output_.write(extents, from);
-  return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
 }
 
 Outcome OpenFile::read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {

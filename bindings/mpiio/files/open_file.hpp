@@ -9,8 +9,6 @@
 // aggregators write larger pieces (src/collective). Then the write ends when the bytes are in the file: no process
 // could wait for its own bytes later, since another process writes them. In a collective read, aggregators may read
 // larger pieces in the same way.
-//
-// More than 35 functions: it has one for each kind of call of MPI that concerns a file.
 #pragma once
 
 #include <atomic>
@@ -140,14 +138,11 @@ class OpenFile {
 
   template <class Told>
   bool tell_obstacles(const std::vector<Told>& all) const;
-  bool open_here();
-  void leave_to_mpi();
   void choose_aggregation();
   collective::Contribution two_copies() const;
   uint32_t next_number();
   Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   Outcome write_own(const MemoryData& data);
-  int hand_over(const MemoryData& data, uint64_t begin, uint64_t length);
   Outcome read_own(MemorySpace& space);
   Outcome ended(const collective::Source::End& end) const;
 

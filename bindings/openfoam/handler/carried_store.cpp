@@ -13,7 +13,7 @@ Store::Reason reason(const Refusal& refused) { return refused.status == TAILRACE
 
 Store::Reason CarriedStore::open(const std::string& path, File& file) {
   Opened opened{{}, path};
-  opened.carried = client_.open_to_publish(path, &opened.file);
+  opened.carried = client_.open(path, &opened.file, TAILRACE_FILE_TRUNCATE | TAILRACE_FILE_PUBLISH);
   if (!opened.carried) {
     Reason why = direct_.open(path, opened.direct);
     if (!why.empty()) return why;

@@ -111,6 +111,25 @@ std::string size_hint(std::string_view text) {
   return did_you_mean(unit, {"KiB", "MiB", "GiB", "TiB"});
 }
 
+// Returns a hint for a scalar that was meant as the value of the mapping's main key: `place: core`.
+std::string as_a_map(const YamlNode& node, std::string_view main_key) {
+  if (node.kind != YamlNode::Kind::scalar || !node.has_key) return {};
+  const std::string value = node.in_quotes ? fmt::format("\"{}\"", node.text) : node.text;
+  return fmt::format("write {}: {{{}: {}}}", node.key, main_key, value);
+}
+
+YamlPlace key_place_of(const YamlNode& node) { return node.has_key ? node.key_place : node.place; }
+
+std::string found_in(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::nothing: return "nothing";
+    case YamlNode::Kind::scalar: return (node.in_quotes ? "the text " : "") + in_quotes(node.text);
+    case YamlNode::Kind::list: return node.children.empty() ? "an empty list" : "a list";
+    case YamlNode::Kind::map: return node.children.empty() ? "an empty mapping" : "a mapping";
+  }
+  TAILRACE_ASSERT(false);
+}
+
 }  // namespace
 
 std::string YamlValue::text(std::string_view expected) const {
@@ -256,20 +275,13 @@ std::optional<YamlValue> YamlValue::find(std::string_view key) const {
 std::optional<YamlValue> YamlValue::require(std::string_view key, std::string_view expected) const {
   std::optional<YamlValue> value = find(key);
   if (!value && !report_->is_wrong(path_)) {
-    report_->fault(key_place(), path_of(key), {"no such key", std::string(expected), "it is required"});
+    report_->fault(key_place_of(*node_), path_of(key), {"no such key", std::string(expected), "it is required"});
   }
   return value;
 }
 
-// Returns a hint for a scalar that was meant as the value of the mapping's main key: `place: core`.
-std::string YamlValue::as_a_map(std::string_view main_key) const {
-  if (!is_scalar() || !node_->has_key) return {};
-  const std::string value = node_->in_quotes ? fmt::format("\"{}\"", node_->text) : node_->text;
-  return fmt::format("write {}: {{{}: {}}}", node_->key, main_key, value);
-}
-
 void YamlValue::only(const std::vector<std::string_view>& known, const std::vector<std::string_view>& later) const {
-  if (!is_map()) return wrong("a mapping with the keys " + one_of(known), as_a_map(known.front()));
+  if (!is_map()) return wrong("a mapping with the keys " + one_of(known), as_a_map(*node_, known.front()));
   for (const YamlNode& entry : node_->children) {
     const auto is_key = [&](std::string_view word) { return word == entry.key; };
     if (report_->full() || std::any_of(known.begin(), known.end(), is_key)) continue;
@@ -288,25 +300,17 @@ bool YamlValue::trusts(std::initializer_list<std::string_view> paths) const {
 }
 
 void YamlValue::wrong(std::string_view expected, std::string hint) const {
-  fault(found(), std::string(expected), std::move(hint));
+  fault(found_in(*node_), std::string(expected), std::move(hint));
 }
 
 void YamlValue::fault(std::string found, std::string expected, std::string hint) const {
-  report_->fault(place(), path_, {std::move(found), std::move(expected), std::move(hint)});
+  // A missing value has no place of its own.
+  report_->fault(is_nothing() ? key_place_of(*node_) : node_->place, path_,
+                 {std::move(found), std::move(expected), std::move(hint)});
 }
 
 void YamlValue::fault_at_key(std::string found, std::string expected, std::string hint) const {
-  report_->fault(key_place(), path_, {std::move(found), std::move(expected), std::move(hint)});
-}
-
-std::string YamlValue::found() const {
-  switch (node_->kind) {
-    case YamlNode::Kind::nothing: return "nothing";
-    case YamlNode::Kind::scalar: return (node_->in_quotes ? "the text " : "") + in_quotes(node_->text);
-    case YamlNode::Kind::list: return node_->children.empty() ? "an empty list" : "a list";
-    case YamlNode::Kind::map: return node_->children.empty() ? "an empty mapping" : "a mapping";
-  }
-  TAILRACE_ASSERT(false);
+  report_->fault(key_place_of(*node_), path_, {std::move(found), std::move(expected), std::move(hint)});
 }
 
 std::string size_text(uint64_t bytes) {

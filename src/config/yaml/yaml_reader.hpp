@@ -4,8 +4,6 @@
 // file's value. If that is wrong, the getter reports found and expected with file, line, column and key, and returns
 // a harmless value, so that a schema reads like a list of its keys. A schema that compares values with each other
 // asks first whether they are right. It gives keys no meaning.
-//
-// It has more than 35 functions: one for each type, and those that report.
 #pragma once
 
 #include <cstdint>
@@ -103,11 +101,6 @@ class YamlValue {
  private:
   YamlValue child(const YamlNode& node) const;
   std::string path_of(std::string_view key) const;
-  std::string found() const;
-  std::string as_a_map(std::string_view main_key) const;
-  YamlPlace key_place() const { return node_->has_key ? node_->key_place : node_->place; }
-  // Returns the key's place for a missing value, which has no place of its own.
-  YamlPlace place() const { return is_nothing() ? key_place() : node_->place; }
 
   const YamlNode* node_;
   std::string path_;

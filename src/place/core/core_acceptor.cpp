@@ -122,8 +122,15 @@ void CoreAcceptor::pause_listening(Nanoseconds at_most) {
 
 void CoreAcceptor::begin_round() {
   if (paused_ && paused_->left() == Nanoseconds::zero()) listen();
-  if (std::exchange(number_is_free_, false)) answer_waiting();
-  drop_silent_strangers();
+  if (std::exchange(number_is_free_, false)) {  // answer the clients that wait for it
+    for (Waiting& one : std::exchange(waiting_, {})) {
+      if (!one.socket.peer_gone()) answer(std::move(one.socket), one.hello, std::move(one.configuration));
+    }
+  }
+  while (!strangers_.empty() && strangers_.front().until.left() == Nanoseconds::zero()) {
+    log_.warning("a connection has not said hello within {} s", kGreetingIn / std::chrono::seconds(1));
+    drop_oldest_stranger();
+  }
   for (const auto& [number, client] : clients_) client->segment->follow();
 }
 
@@ -223,13 +230,6 @@ bool CoreAcceptor::drop_oldest_stranger() {
   return true;
 }
 
-void CoreAcceptor::drop_silent_strangers() {
-  while (!strangers_.empty() && strangers_.front().until.left() == Nanoseconds::zero()) {
-    log_.warning("a connection has not said hello within {} s", kGreetingIn / std::chrono::seconds(1));
-    drop_oldest_stranger();
-  }
-}
-
 // Handles a connection that has sent a message or closed.
 void CoreAcceptor::greet(UnixSocket socket) {
   Hello hello;
@@ -274,13 +274,6 @@ void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string con
     return refuse(socket, hello, status);
   }
   clients_[hello.client]->socket = std::move(socket);
-}
-
-// Answers the clients whose number has become free.
-void CoreAcceptor::answer_waiting() {
-  for (Waiting& one : std::exchange(waiting_, {})) {
-    if (!one.socket.peer_gone()) answer(std::move(one.socket), one.hello, std::move(one.configuration));
-  }
 }
 
 void CoreAcceptor::refuse(UnixSocket& socket, const Hello& hello, const Status& status) {

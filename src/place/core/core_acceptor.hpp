@@ -109,10 +109,8 @@ class CoreAcceptor final : public Acceptor {
   void meet();
   bool drop_oldest_stranger();
   bool is_silent(const Stranger& stranger) const;
-  void drop_silent_strangers();
   void greet(UnixSocket socket);
   void answer(UnixSocket socket, const Hello& hello, std::string configuration);
-  void answer_waiting();
   void refuse(UnixSocket& socket, const Hello& hello, const Status& status);
   Status welcome(UnixSocket& socket, const Hello& hello, std::string configuration);
   Result<std::unique_ptr<Client>> make_client(int number, std::unique_ptr<Segment> segment);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +24,6 @@ constexpr std::string_view kSegmentEnd = ".segment";
 constexpr std::string_view kNoteEnd = ".json";
 constexpr std::string_view kServerBegin = "server_";
 constexpr std::string_view kLockEnd = ".lock";
-constexpr std::string_view kLogEnd = ".log";
 
 // FNV-1a, 64 bits. All processes that share a directory compute it, so it must not change between versions.
 uint64_t hash_of(std::string_view text) {
@@ -75,14 +73,6 @@ bool remove_lock_of_the_dead(const PrivateDirectory& directory, const std::strin
   return held.ok();
 }
 
-// Removes a log that is empty. Returns false for any other file.
-bool remove_empty_log(const PrivateDirectory& directory, const std::string& name) {
-  if (!name.starts_with(kServerBegin) || !name.ends_with(kLogEnd)) return false;
-  struct stat info {};
-  if (fstatat(directory.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_size != 0) return false;
-  return directory.remove_file(name).ok();
-}
-
 }  // namespace
 
 std::string RuntimeDirectory::default_root() {
@@ -99,8 +89,6 @@ std::string RuntimeDirectory::job_name(const std::string& name, const std::strin
 std::string RuntimeDirectory::server_lock(int server) { return fmt::format("server_{}.lock", server); }
 
 std::string RuntimeDirectory::server_socket(int server) { return fmt::format("server_{}.sock", server); }
-
-std::string RuntimeDirectory::server_log(int server) { return fmt::format("server_{}.log", server); }
 
 std::string RuntimeDirectory::server_ledger(int server) { return fmt::format("server_{}.ledger", server); }
 
@@ -125,7 +113,7 @@ std::vector<int> RuntimeDirectory::noted_clients(const std::vector<std::string>&
 std::vector<int> RuntimeDirectory::servers_of(const std::vector<std::string>& names) {
   std::set<int> servers;
   for (const std::string& name : names) {
-    if (!name.starts_with(kServerBegin) || name.ends_with(kLogEnd)) continue;
+    if (!name.starts_with(kServerBegin)) continue;
     int server = -1;
     const char* const last = name.data() + name.size();
     const auto [end, error] = std::from_chars(name.data() + kServerBegin.size(), last, server);
@@ -183,22 +171,10 @@ Result<bool> RuntimeDirectory::remove_if_unused() {
   const Result<std::vector<std::string>> names = directory_.names();
   if (!names.ok()) return names.status();
   for (const std::string& name : names.value()) {
-    if (name == election_lock() || remove_lock_of_the_dead(directory_, name)) continue;
-    if (!remove_empty_log(directory_, name)) return false;
+    if (name != election_lock() && !remove_lock_of_the_dead(directory_, name)) return false;
   }
   election.value().remove();
   return root_.remove_directory(job_);
-}
-
-Status RuntimeDirectory::check_free(uint64_t bytes) const {
-  const Result<uint64_t> free = directory_.free_bytes();
-  if (!free.ok()) return free.status();
-  if (free.value() >= bytes) return {};
-  const std::string where = fs::path(root()).parent_path().string();
-  return Status(TAILRACE_OUT_OF_MEMORY,
-                fmt::format("shared memory: {} has {} MiB free, expected {} MiB (containers often have 64 MiB: see "
-                            "their --shm-size; or set TAILRACE_RUNTIME_DIR)",
-                            where, free.value() >> 20, (bytes + (1 << 20) - 1) >> 20));
 }
 
 }  // namespace tailrace::impl

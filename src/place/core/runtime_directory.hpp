@@ -4,7 +4,6 @@
 //     cm1-0f3a…/                       a job: its name, and a hash of its output directory
 //       election.lock                  its holder may start a server (rendezvous)
 //       server_0.lock, server_0.sock   lock and socket of the running server
-//       server_0.log                   its output on stderr
 //       server_0.ledger                requests that it has accepted and not yet published
 //       server_0.segment, server_0.new files that it is making, before they get their final names
 //       client_3.json                  the client's process, server and configuration; made first, removed last
@@ -37,7 +36,6 @@ class RuntimeDirectory {
 
   static std::string server_lock(int server);
   static std::string server_socket(int server);
-  static std::string server_log(int server);
   static std::string server_ledger(int server);
   // Returns the name of a new client's segment before the server serves the client.
   static std::string fresh_segment(int server);
@@ -63,11 +61,9 @@ class RuntimeDirectory {
 
   // Makes the job's directory again if a server removed it meanwhile, at its end.
   Status make_again();
-  // Removes the job's directory if it contains only the election's lock and empty logs, and nobody holds an election.
+  // Removes the job's directory if it contains only locks that nobody holds, and nobody holds an election.
   // Returns true if it is gone. The root stays.
   Result<bool> remove_if_unused();
-  // Returns TAILRACE_OUT_OF_MEMORY if fewer than `bytes` are available for segments.
-  Status check_free(uint64_t bytes) const;
 
  private:
   static Result<RuntimeDirectory> open(const std::string& root, const std::string& job,

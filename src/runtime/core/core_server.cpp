@@ -243,7 +243,10 @@ Status CoreServer::adopt_all() {
                  // has left
     const Status status = note.ok() ? adopt(client, note.value()) : note.status();
     if (!std::exchange(given_up_, {}).ok()) {
-      give_up_data_of(client, status);
+      // Nobody needs the client's data any more. If it lives, it is told when it comes back.
+      abandoned_ = status;
+      log_.error("what an earlier server had of client {} is lost: {}", client, status.fault().message);
+      remove_names(client);
       continue;
     }
     ours.insert(client);
@@ -257,13 +260,6 @@ Status CoreServer::adopt_all() {
   ledger_->keep_only(ours);  // other clients have continued by themselves, and may come as new ones
   remove_forgotten(names.value());
   return {};
-}
-
-// Removes what a client has left whose data nobody needs any more. If it lives, it is told when it comes back.
-void CoreServer::give_up_data_of(int client, const Status& why) {
-  abandoned_ = why;
-  log_.error("what an earlier server had of client {} is lost: {}", client, why.fault().message);
-  remove_names(client);
 }
 
 // Removes segments without a note, which no server leaves behind. Other servers may be admitting and dismissing
@@ -390,8 +386,8 @@ Status CoreServer::begin_run(const Config& config) {
     return make_format(of, parts_.storage->files(), client, run_);
   };
   if (Status status = prepare_actions(); !status.ok()) return status;
-  core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect()});
-  if (actions_) core_->serve_actions(*actions_);
+  core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect(),
+                        actions_.get()});
   return {};
 }
 
@@ -422,14 +418,6 @@ Status CoreServer::share_with_actions(int client, const Segment& segment) {
   return actions_ ? actions_->add_segment(client, segment.fd(), segment.pool().size()) : Status();
 }
 
-// Makes room for this run's files among those of an earlier run, before the first byte is written. Does nothing for a
-// client that joins a run that has already begun.
-Status CoreServer::make_way_for(int client) {
-  const Config& config = guests_[client].config;
-  if (config.storage.shares_files() && !core_->came().empty()) return {};
-  return make_way(config, parts_.storage->files(), client, log_);
-}
-
 Status CoreServer::serve(int client, Segment& segment) {
   const Guest& guest = guests_[client];
   Status status = share_with_actions(client, segment);
@@ -439,7 +427,9 @@ Status CoreServer::serve(int client, Segment& segment) {
     return status;
   }
   status = lock_outputs(client);
-  if (status.ok()) status = make_way_for(client);
+  // Make room for this run's files among those of an earlier run, before the first byte is written.
+  const bool joins_run = guest.config.storage.shares_files() && !core_->came().empty();
+  if (status.ok() && !joins_run) status = make_way(guest.config, parts_.storage->files(), client, log_);
   if (!status.ok()) {
     remove_names(client);
     guests_.erase(client);

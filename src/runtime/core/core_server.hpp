@@ -64,7 +64,6 @@ class CoreServer final : private CoreAcceptor::Host {
   Status serve();
   Status check_own_server() const;
   Status abandon_all();
-  void give_up_data_of(int client, const Status& why);
   Status adopt_all();
   Status adopt(int client, const ClientNote& note);
   bool others_are_alive() const;
@@ -77,7 +76,6 @@ class CoreServer final : private CoreAcceptor::Host {
   void remove_forgotten(const std::vector<std::string>& names) const;
   Status put_names(int client, const Guest& guest) const;
   void remove_names(int client) const;
-  Status make_way_for(int client);
 
   // Implements CoreAcceptor::Host.
   Result<CoreAcceptor::Needs> admit(int client, pid_t process, const std::string& configuration) override;

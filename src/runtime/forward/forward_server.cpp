@@ -18,11 +18,10 @@
 #include "config/config_yaml.hpp"
 #include "forward/forwarder.hpp"
 #include "runtime/forward/forward_view.hpp"
-#include "runtime/parts/engine_options.hpp"
-#include "runtime/parts/make_scheduler.hpp"
 #include "runtime/parts/open_remote.hpp"
 #include "runtime/parts/open_storage.hpp"
 #include "runtime/parts/provenance.hpp"
+#include "runtime/parts/server_parts.hpp"
 
 namespace tailrace::impl {
 namespace {

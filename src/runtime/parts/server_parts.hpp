@@ -1,7 +1,9 @@
 // ServerParts: the parts of every server, built from its configuration: a storage, a scheduler, an engine on both,
-// and threads that filter. Every composition root builds its server from these.
+// and threads that filter. Every composition root builds its server from these; a forwarder, which filters nothing,
+// from some of them. Only this names the classes of schedulers.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,6 +19,15 @@
 #include "storage/storage.hpp"
 
 namespace tailrace::impl {
+
+// Makes the scheduler that a configuration selects (`schedule.kind`). `forwarder` is the number of this one among
+// those that write to the same data servers, and `origin` the time, on the engine's clock, at which windows of all of
+// them begin: on one machine 0, elsewhere that of a common moment, such as the beginning of the system clock.
+std::unique_ptr<Scheduler> make_scheduler(const ScheduleSettings& schedule, uint32_t forwarder = 0,
+                                          Nanoseconds origin = {});
+
+// `timed`: the engine's driver calls it when it is due.
+EngineOptions engine_options(const Config& config, bool timed);
 
 struct ServerParts {
   struct Options {

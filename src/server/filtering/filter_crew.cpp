@@ -34,11 +34,6 @@ FilterCrew::FilterCrew(const Clock& clock, Doorbell& doorbell, Options options)
   for (uint32_t number = buffers(); number-- > 0;) free_.push_back(number);
 }
 
-void FilterCrew::start_threads() {
-  const SignalsBlocked for_the_threads(SIGBUS);
-  for (uint32_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
-}
-
 FilterCrew::~FilterCrew() {
   TAILRACE_REQUIRE(wishes_.empty() && flown_.empty() && free_.size() == memory_.size());
   {
@@ -51,7 +46,10 @@ FilterCrew::~FilterCrew() {
 }
 
 void FilterCrew::provide(std::span<const FilterPlan> plans) {
-  if (threads_.empty()) start_threads();
+  if (threads_.empty()) {
+    const SignalsBlocked for_the_threads(SIGBUS);
+    for (uint32_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+  }
   for (const FilterPlan& plan : plans) {
     const uint64_t bytes = (plan.stored_chunk_bytes() + kPage - 1) / kPage * kPage;
     size_ = std::max(size_, bytes);

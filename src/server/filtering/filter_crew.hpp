@@ -115,7 +115,6 @@ class FilterCrew {
     uint64_t size = 0;
   };
 
-  void start_threads();
   uint32_t buffers() const { return kBegunAhead * options_.threads + kBuffersBeside; }
   bool has_time() const { return flown_.size() < kBegunAhead * std::max(1u, options_.threads); }
   void make_fit(Memory& memory) const;

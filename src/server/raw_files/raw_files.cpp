@@ -79,11 +79,6 @@ RawFiles::RawFiles(const StorageSettings& storage, bool by_count, uint32_t clien
       host_(host),
       meter_(meter) {}
 
-SharedFiles::Mode RawFiles::mode_of(uint32_t mode) {
-  if ((mode & kFileTruncate) != 0) return SharedFiles::Mode::truncate;
-  return (mode & kFileWrite) == 0 ? SharedFiles::Mode::read : SharedFiles::Mode::write;
-}
-
 // ---- checks of verbs ------------------------------------------------------------------------------------------
 
 Status RawFiles::check(const Descriptor& descriptor) {
@@ -93,7 +88,10 @@ Status RawFiles::check(const Descriptor& descriptor) {
   }
   if (!writes_file(descriptor.verb) && descriptor.ticket == kNoTicket) return refuse("a question without a ticket");
   switch (descriptor.verb) {
-    case Verb::file_open: return check_opening(descriptor);
+    case Verb::file_open:
+      if (descriptor.variable <= last_) return refuse("a file's number for the second time");
+      if (open_.size() >= to_client_.blocks()) return refuse("more files to open than its pool has blocks for");
+      return read_file_opening(block_of(descriptor)).status();
     case Verb::file_remove: return read_file_opening(block_of(descriptor)).status();
     default: return check_open_file(descriptor);
   }
@@ -107,12 +105,6 @@ Status RawFiles::check_block(const Descriptor& descriptor) const {
   if (bytes.address % RangeAllocator::kGrain != 0) return refuse("a block that is not aligned");
   if (bytes.block >= to_client_.blocks()) return refuse("a block of an impossible number");
   return {};
-}
-
-Status RawFiles::check_opening(const Descriptor& descriptor) const {
-  if (descriptor.variable <= last_) return refuse("a file's number for the second time");
-  if (open_.size() >= to_client_.blocks()) return refuse("more files to open than its pool has blocks for");
-  return read_file_opening(block_of(descriptor)).status();
 }
 
 Status RawFiles::check_open_file(const Descriptor& descriptor) {
@@ -190,7 +182,9 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
   const std::string path = wanted.ok() ? storage_.file_path(wanted.value().path) : "";
   if (again && file.ok()) file = expect_same(*file.value(), identity_in(block_of(descriptor)));
   if (!again && file.ok()) put_identity(block_of(descriptor), file.value()->identity);
-  if (!file.ok() && !again) forget_opening(descriptor.bytes.block, descriptor.sequence);
+  // A server that replaces this one need not repeat the opening. Note that before the end is reported: from then on
+  // the client uses the block for other data.
+  if (!file.ok() && !again) to_client_.note_end(descriptor.bytes.block, descriptor.sequence);
   if (file.ok() || again) {
     Open& of = open_[descriptor.variable];
     of.block = descriptor.bytes.block;
@@ -223,10 +217,6 @@ Result<SharedFile*> RawFiles::expect_same(SharedFile& file, FileIdentity expecte
   return Status(std::move(fault));
 }
 
-// A server that replaces this one need not repeat the opening. Note that before the end is reported: from then on the
-// client uses the block for other data.
-void RawFiles::forget_opening(uint32_t block, uint64_t sequence) { to_client_.note_end(block, sequence); }
-
 // Checks that the path stays below the roots, as the file system is now.
 Status RawFiles::check_path(const std::string& path) const {
   const Result<FileBelow> at = file_below(storage_.file_roots(), path);
@@ -243,7 +233,11 @@ Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) 
     // A `.partial` that no longer exists has been renamed to its name.
     return files_.open_to_publish(storage_.file_path(wanted.path), for_one);
   }
-  SharedFiles::Mode mode = mode_of(wanted.mode);
+  SharedFiles::Mode mode = SharedFiles::Mode::read;
+  if ((wanted.mode & kFileTruncate) != 0)
+    mode = SharedFiles::Mode::truncate;
+  else if ((wanted.mode & kFileWrite) != 0)
+    mode = SharedFiles::Mode::write;
   if (again && mode != SharedFiles::Mode::read) mode = SharedFiles::Mode::edit;
   return files_.open(storage_.file_path(wanted.path), mode);
 }
@@ -268,7 +262,13 @@ bool RawFiles::progress() {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     const uint32_t number = *at++;
     Open& of = open_.at(number);
-    moved = begin_waiting(of) || moved;
+    while (!of.waiting.empty() && of.waiting.front().verb != Verb::file_close) {
+      if (engine_.room() == 0 || is_written(of.file)) break;
+      const Descriptor next = of.waiting.front();
+      of.waiting.pop_front();
+      begin_next(next, of);
+      moved = true;
+    }
     const bool closes = of.closing && of.under_way == 0 && of.waiting.size() == 1;
     constexpr uint32_t kPublication = 1;  // requests, one after the other
     if (closes && engine_.room() < kPublication) break;
@@ -282,39 +282,24 @@ bool RawFiles::progress() {
   return files_.progress() || moved;
 }
 
-bool RawFiles::begin_waiting(Open& of) {
-  bool moved = false;
-  while (!of.waiting.empty() && of.waiting.front().verb != Verb::file_close) {
-    if (engine_.room() == 0 || is_written(of.file)) break;
-    const Descriptor next = of.waiting.front();
-    of.waiting.pop_front();
-    begin_next(next, of);
-    moved = true;
-  }
-  return moved;
-}
-
 void RawFiles::begin_next(const Descriptor& next, Open& of) {
   switch (next.verb) {
-    case Verb::file_sync: return begin_sync(next, of);
-    case Verb::file_truncate: return begin_truncate(next, of);
-    case Verb::file_size: return end(next, answer_size(of), of.path, {});
+    case Verb::file_sync:
+      if (of.file->sync == 0) return end(next, {}, {}, {});  // no client can have written it
+      ++of.under_way;
+      return submit(new_work(next, false), of.file->sync, Operation::sync, {}, false);
+    case Verb::file_truncate:
+      ++of.under_way;
+      return submit(new_work(next, false), of.file->data, Operation::truncate, {}, false);
+    case Verb::file_size: {
+      const Result<uint64_t> size = engine_.size(of.file->data);
+      if (size.ok()) put_size(of.answer, size.value());
+      return end(next, size.status(), of.path, {});
+    }
     case Verb::file_allocate:
       return end(next, engine_.allocate(of.file->data, {next.range.offset, next.range.length}), of.path, {});
     default: return begin_list(next, of, true);
   }
-}
-
-Status RawFiles::answer_size(const Open& of) {
-  const Result<uint64_t> size = engine_.size(of.file->data);
-  if (size.ok()) put_size(of.answer, size.value());
-  return size.status();
-}
-
-void RawFiles::begin_truncate(const Descriptor& descriptor, Open& of) {
-  const uint64_t token = new_work(descriptor, false);
-  ++of.under_way;
-  submit(token, of.file->data, Operation::truncate, {}, false);
 }
 
 void RawFiles::remove(const Descriptor& descriptor, bool again) {
@@ -368,11 +353,7 @@ Status RawFiles::unpublished(const Open& of) const {
 
 // The data must be on the device before the name or the seal.
 void RawFiles::publish(uint64_t token, Open& of) {
-  if (of.seals) return seal(token, of);
-  submit(token, of.file->data, Operation::publish, {}, false);
-}
-
-void RawFiles::seal(uint64_t token, Open& of) {
+  if (!of.seals) return submit(token, of.file->data, Operation::publish, {}, false);
   Status whole = unpublished(of);  // a sync of it may have failed
   Result<Piece> seal = whole.ok() ? read_seal(of.opening) : whole;
   if (seal.ok()) return submit(token, of.file->data, Operation::write, {seal.value()}, true);
@@ -410,13 +391,6 @@ void RawFiles::end_publishing(uint64_t token, const Status& status) {
 void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
   const auto node = open_.extract(descriptor.variable);
   end(descriptor, status, node.mapped().path, {});
-}
-
-void RawFiles::begin_sync(const Descriptor& descriptor, Open& of) {
-  if (of.file->sync == 0) return end(descriptor, {}, {}, {});  // no client can have written it
-  const uint64_t token = new_work(descriptor, false);
-  ++of.under_way;
-  submit(token, of.file->sync, Operation::sync, {}, false);
 }
 
 void RawFiles::close_directory(const Work& work) {
@@ -480,7 +454,9 @@ void RawFiles::ended(const Request& request, const Status& how) {
   // A server that replaces this one must know.
   const bool loses_bytes = request.operation == Operation::write || request.operation == Operation::sync;
   if (!status.ok() && loses_bytes && !of.opening.empty()) set_failed(of.opening);
-  look(of);
+  // Look from time to time at a file that is written without a pause.
+  constexpr uint32_t kEvery = 64;
+  if (of.writing % kEvery == 0) meter_.look(of.record, of.file->data);
   // The file may still have been too short: the read does not wait for a write that makes the file longer without
   // touching the bytes that it reads.
   if (!status.ok() && work.may_repeat) {
@@ -489,12 +465,6 @@ void RawFiles::ended(const Request& request, const Status& how) {
     return;
   }
   end(descriptor, status, of.path, request.moves_bytes() && !status.ok() ? text_of(request.pieces) : "");
-}
-
-// Looks from time to time at a file that is written without a pause.
-void RawFiles::look(const Open& of) {
-  constexpr uint32_t kEvery = 64;
-  if (of.writing % kEvery == 0) meter_.look(of.record, of.file->data);
 }
 
 // `what`: the part of the file that the verb concerns.

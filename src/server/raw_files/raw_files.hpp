@@ -4,8 +4,6 @@
 // Runs on the server's thread; never waits. A list of extents becomes one request, whose pieces lie in the client's
 // pool. A sync waits for the client's own writes alone. A close waits for everything that the client does with the
 // file; then, if the file is published or sealed, it gives it its name or its seal.
-//
-// RawFiles has more than 35 functions: each verb has its check, its beginning and its end.
 #pragma once
 
 #include <cstdint>
@@ -94,8 +92,6 @@ class RawFiles final : public CompletionSink {
     std::vector<Piece> pieces;
   };
 
-  static SharedFiles::Mode mode_of(uint32_t mode);
-  Status check_opening(const Descriptor& descriptor) const;
   Status check_block(const Descriptor& descriptor) const;
   Status check_open_file(const Descriptor& descriptor);
   std::span<std::byte> block_of(const Descriptor& descriptor) const;
@@ -109,21 +105,14 @@ class RawFiles final : public CompletionSink {
   void begin_list(const Descriptor& descriptor, Open& of, bool again);
   void remove(const Descriptor& descriptor, bool again);
   void begin_next(const Descriptor& descriptor, Open& of);
-  void begin_sync(const Descriptor& descriptor, Open& of);
-  void begin_truncate(const Descriptor& descriptor, Open& of);
-  Status answer_size(const Open& of);
   void sync_directory(uint64_t token, const Open& of);
   void close_directory(const Work& work);
   void begin_close(const Descriptor& descriptor, Open& of);
   Status unpublished(const Open& of) const;
   void publish(uint64_t token, Open& of);
-  void seal(uint64_t token, Open& of);
   void went_on_publishing(const Request& request, const Status& how);
   void end_publishing(uint64_t token, const Status& status);
   void end_close(const Descriptor& descriptor, const Status& status);
-  void forget_opening(uint32_t block, uint64_t sequence);
-  void look(const Open& of);
-  bool begin_waiting(Open& of);
   // Returns true if this client has writes to the file under way, by any of its numbers.
   bool is_written(const SharedFile* file) const { return written_.contains(file); }
   uint64_t new_work(const Descriptor& descriptor, bool may_repeat);

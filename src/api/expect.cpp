@@ -1,4 +1,4 @@
-#include "runtime/parts/expect.hpp"
+#include "api/expect.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,0 +1,45 @@
+// Replay: repeats what an earlier server had accepted, so that a server continues where that one died. Restores the
+// files as it had them, and then its verbs and places in the order of the ledger, a few at once.
+//
+// An iteration is held until all are repeated, since its end may come before blocks that belong to it. Takes no new
+// verbs: its owner waits for over(). One thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "server/members.hpp"
+
+namespace tailrace::impl {
+
+class Replay final {
+ public:
+  // Returns true for verbs that belong to no iteration, and are not struck out with one.
+  static bool is_passing(Verb verb);
+
+  // Borrows both.
+  Replay(Members& members, Ledger& ledger) : members_(members), ledger_(ledger) {}
+
+  // Restores the formats and files, and queues verbs and places. Call it once, when all clients of the earlier server
+  // that are here were added.
+  void begin();
+  // Repeats as many as the engine has room for.
+  void progress();
+  bool over() const { return again_.empty(); }
+
+ private:
+  void note_earlier_clients();
+  void resume(Members::Files& files, const std::vector<LedgerRecord>& records);
+  bool is_published(const LedgerRecord& record) const;
+  void repeat(const LedgerRecord& record);
+
+  Members& members_;
+  Ledger& ledger_;
+  std::deque<LedgerRecord> again_;
+  std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations that are held until again_ is empty
+  bool has_begun_ = false;                            // and is not over yet
+};
+
+}  // namespace tailrace::impl

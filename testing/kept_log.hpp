@@ -1,0 +1,44 @@
+// KeptLog: a log that keeps its messages. Any thread.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+
+namespace tailrace::impl {
+
+class KeptLog final : public Log {
+ public:
+  void put(LogLevel level, std::string_view message) override {
+    const std::lock_guard lock(mutex_);
+    lines_.emplace_back(level, message);
+  }
+  std::vector<std::pair<LogLevel, std::string>> lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+  // Returns the warnings and errors …
+  std::vector<std::string> complaints() const {
+    std::vector<std::string> all;
+    for (const auto& [level, line] : lines()) {
+      if (level != LogLevel::info) all.push_back(line);
+    }
+    return all;
+  }
+  // … as one text, a line each.
+  std::string text() const {
+    std::string all;
+    for (const std::string& line : complaints()) all += line + "\n";
+    return all;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::pair<LogLevel, std::string>> lines_;  // guarded by mutex_
+};
+
+}  // namespace tailrace::impl
