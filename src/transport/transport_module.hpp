@@ -27,6 +27,7 @@ struct TransportOptions {
   size_t most_strangers = 256;
   size_t most_of_one_host = 64;
   Nanoseconds greeting = std::chrono::seconds(5);  // for connection and handshake
+  size_t connections = 1;  // most threads that move connections; 0: as the cpus of the calling thread allow
   // Over UCX.
   std::string devices = {};              // "mlx5_0:1", as UCX_NET_DEVICES names them; empty: those that are no TCP's
   std::string transports = {};           // as UCX_TLS names them; empty: UCX chooses

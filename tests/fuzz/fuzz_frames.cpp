@@ -28,8 +28,7 @@ PreSharedKey key() {
 // An owner that fetches some messages, refuses others, and sends some of its own.
 class Owner {
  public:
-  explicit Owner(Connection& connection, std::vector<TransportEvent>& events)
-      : connection_(connection), events_(events) {}
+  explicit Owner(Connection& connection) : connection_(connection) {}
 
   void send(size_t bytes) {
     const iovec all{bulk_.data(), bytes};
@@ -38,7 +37,7 @@ class Owner {
   }
   void take() {
     std::vector<TransportEvent> events;
-    events.swap(events_);
+    connection_.take_events(events);
     for (const TransportEvent& event : events) {
       if (event.kind == TransportEvent::Kind::sent) --sends_;
       if (event.kind == TransportEvent::Kind::received) TAILRACE_REQUIRE(receives_.erase(event.tag) == 1);
@@ -55,7 +54,6 @@ class Owner {
 
  private:
   Connection& connection_;
-  std::vector<TransportEvent>& events_;
   std::vector<std::byte> bulk_ = std::vector<std::byte>(kLargest);
   std::map<uint64_t, std::vector<std::byte>> receives_;
   uint64_t messages_ = 0;
@@ -67,15 +65,14 @@ void run(const uint8_t* data, size_t size) {
   int ends[2] = {-1, -1};
   TAILRACE_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
   const FileDescriptor its(ends[1]);
-  std::vector<TransportEvent> events;
-  Connection connection(1, FileDescriptor(ends[0]), tls, false, "a peer", events);
+  Connection connection(1, FileDescriptor(ends[0]), tls, false, "a peer");
   TlsStream stream(tls, its.get(), true);
   for (int i = 0; i < 10 && connection.phase() != Connection::Phase::open; ++i) {
     TAILRACE_REQUIRE(stream.shake_hands().ok());
     connection.move();
   }
   TAILRACE_REQUIRE(connection.phase() == Connection::Phase::open);
-  Owner owner(connection, events);
+  Owner owner(connection);
   owner.send(100);
   owner.send(kLargest);
   std::vector<std::byte> ignored(65536);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -28,12 +29,11 @@ uint64_t size_of(std::span<const iovec> bulk) {
 }  // namespace
 
 Connection::Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls,
-                       std::string address, std::vector<TransportEvent>& events)
+                       std::string address)
     : id_(id),
       socket_(std::move(socket)),
       calls_(calls),
       address_(std::move(address)),
-      events_(events),
       stream_(std::move(tls), socket_.get(), calls),
       phase_(calls ? Phase::connecting : Phase::greeting) {}
 
@@ -126,17 +126,16 @@ void Connection::check_head() {
       body_.resize(head_.head + head_.bulk);
       return;
     case FrameKind::fetch:
-    case FrameKind::refuse: return check_answer();
+    case FrameKind::refuse: {
+      const auto found = outgoing_.find(head_.number);
+      if (found == outgoing_.end() || found->second.is_wanted || head_.bulk != 0) {
+        break_off("found an answer to no message");
+      }
+      return;
+    }
     case FrameKind::bulk: return check_bulk();
   }
   break_off("found a frame of an unknown kind");
-}
-
-void Connection::check_answer() {
-  const auto found = outgoing_.find(head_.number);
-  if (found == outgoing_.end() || found->second.is_wanted || head_.bulk != 0) {
-    break_off("found an answer to no message");
-  }
 }
 
 void Connection::check_bulk() {
@@ -360,6 +359,11 @@ void Connection::end_all(const Status& status) {
   incoming_.clear();
   arrivals_.clear();
   wanted_.clear();
+}
+
+void Connection::take_events(std::vector<TransportEvent>& events) {
+  events.insert(events.end(), std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
+  events_.clear();
 }
 
 // The rest of a frame whose bulk data are the owner's cannot go any more; without it, nothing behind it has a

@@ -1,5 +1,6 @@
 // Connection: one connection of a transport over TCP, from its first byte to its end: the handshake, frames both
 // ways, and the bulk data that wait, go and come. The transport calls move() when its socket may have something.
+// Connections share nothing that changes, so several of them may move at once, each on one thread.
 //
 // It takes nothing from the other end on trust: each number is checked before memory is used for it. Every send and
 // receive ends with one event, also when the connection fails or is given up.
@@ -36,11 +37,8 @@ class Connection {
 
   enum class Phase : uint8_t { connecting, greeting, open, failed };
 
-  // `calls`: this end connects. Events, but for connections themselves, are appended to `events`. Both outlive it.
-  Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls, std::string address,
-             std::vector<TransportEvent>& events);
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  // `calls`: this end connects.
+  Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls, std::string address);
 
   PeerId id() const { return id_; }
   const std::string& address() const { return address_; }
@@ -61,6 +59,11 @@ class Connection {
   void send(std::span<const std::byte> head, std::span<const iovec> bulk, uint64_t tag);
   void receive(uint64_t arrival, std::span<std::byte> into, uint64_t tag);
   void refuse(uint64_t arrival);
+
+  // Appends what has happened, but for the beginning and the end of the connection itself.
+  void take_events(std::vector<TransportEvent>& events);
+  // Returns true if a move may take long: bulk data go or come.
+  bool carries_bulk() const { return !wanted_.empty() || !incoming_.empty(); }
 
   // Ends everything that uses memory of the owner. What goes without it, such as a last message, still goes.
   void leave();
@@ -100,7 +103,6 @@ class Connection {
   std::span<std::byte> next_part();
   void take_part(size_t bytes);
   void check_head();
-  void check_answer();
   void check_bulk();
   void end_frame();
   void deliver();
@@ -119,10 +121,10 @@ class Connection {
   const FileDescriptor socket_;
   const bool calls_;
   const std::string address_;
-  std::vector<TransportEvent>& events_;
   TlsStream stream_;
   Phase phase_;
   Status why_;
+  std::vector<TransportEvent> events_;  // that nobody has taken
   bool is_leaving_ = false;
   bool has_said_goodbye_ = false;
 

@@ -4,12 +4,14 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -34,6 +36,13 @@ void set_option(int socket, int level, int name, int value) {
 
 FileDescriptor new_socket(const SocketAddress& address) {
   return FileDescriptor(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+size_t cpus_of_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(CPU_COUNT(&set));
+  return std::thread::hardware_concurrency();  // more than a set has room for
 }
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
@@ -111,7 +120,7 @@ Status TcpTransport::begin_connecting(PeerId id, const std::string& address) {
   }
   const int descriptor = socket.get();
   if (Status added = set_.add(descriptor, id, EpollSet::Trigger::edge_both); !added.ok()) return added;
-  connections_[id] = std::make_unique<Connection>(id, std::move(socket), tls_, true, address, events_);
+  connections_[id] = std::make_unique<Connection>(id, std::move(socket), tls_, true, address);
   busy_.push_back(id);
   return {};
 }
@@ -123,7 +132,7 @@ void TcpTransport::accept_some() {
     Waiting next = std::move(*std::exchange(waiting_, std::nullopt));
     if (!set_.add(next.socket.get(), id, EpollSet::Trigger::edge_both).ok()) continue;
     strangers_[id] = {host_of(next.address), now(),
-                      std::make_unique<Connection>(id, std::move(next.socket), tls_, false, next.address, events_)};
+                      std::make_unique<Connection>(id, std::move(next.socket), tls_, false, next.address)};
     busy_.push_back(id);
   }
 }
@@ -190,6 +199,7 @@ void TcpTransport::begin(Connection& connection) {
   if (was_open && connection.phase() == Connection::Phase::failed) {
     failed_.emplace_back(connection.id(), connection.why());
   }
+  connection.take_events(events_);
   doorbell_.ring();
 }
 
@@ -221,6 +231,7 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
   std::sort(busy.begin(), busy.end());
   busy.erase(std::unique(busy.begin(), busy.end()), busy.end());
   size_t heard = 0;
+  std::vector<Move> turn;
   for (const PeerId id : busy) {
     if (strangers_.contains(id)) {
       if (heard++ < kMostHeard) {
@@ -229,9 +240,11 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
         busy_.push_back(id);
       }
     } else if (const auto found = connections_.find(id); found != connections_.end()) {
-      move(*found->second);
+      const Connection::Phase phase = found->second->phase();
+      if (phase != Connection::Phase::failed) turn.push_back({found->second.get(), phase});
     }
   }
+  move(turn);
   drop_the_slow();
   accept_some();  // some may have made room
   end_the_left();
@@ -242,15 +255,37 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
   if (more) doorbell_.ring();
 }
 
-void TcpTransport::move(Connection& connection) {
-  const bool was_open = connection.phase() == Connection::Phase::open;
-  if (connection.phase() == Connection::Phase::failed) return;
-  const bool more = connection.move();
-  if (!was_open && connection.phase() == Connection::Phase::open) {
-    events_.push_back({.kind = TransportEvent::Kind::connected, .peer = connection.id()});
+// Moves connections, by the team if that may be worth waking it: if bulk data move by several.
+void TcpTransport::move(std::span<Move> turn) {
+  const auto move_one = [turn](size_t number) { turn[number].more = turn[number].connection->move(); };
+  const auto is_long = [](const Move& one) { return one.connection->carries_bulk(); };
+  if (std::count_if(turn.begin(), turn.end(), is_long) > 1 && most_threads() > 1) {
+    if (!team_) team_ = std::make_unique<Team>(most_threads() - 1);
+    team_->run(turn.size(), move_one);
+  } else {
+    for (size_t number = 0; number < turn.size(); ++number) move_one(number);
   }
+  for (const Move& one : turn) end_move(one);
+}
+
+void TcpTransport::end_move(const Move& one) {
+  Connection& connection = *one.connection;
+  const bool is_new = one.before != Connection::Phase::open && connection.phase() == Connection::Phase::open;
+  if (is_new) events_.push_back({.kind = TransportEvent::Kind::connected, .peer = connection.id()});
   if (connection.phase() == Connection::Phase::failed) failed_.emplace_back(connection.id(), connection.why());
-  if (more || (!was_open && connection.phase() == Connection::Phase::open)) busy_.push_back(connection.id());
+  if (one.more || is_new) busy_.push_back(connection.id());
+  connection.take_events(events_);
+}
+
+// Leaves a cpu to the owner's other work. A program computes on its cpus, and a forwarder does nothing else.
+size_t TcpTransport::most_threads() {
+  if (options_.connections > 0) return options_.connections;
+  if (!most_threads_) {
+    const size_t cpus = cpus_of_thread();
+    const bool has_few = !listener_.is_open() && cpus < kMostByItself;
+    most_threads_ = has_few ? 1 : std::clamp<size_t>(cpus - 1, 1, kMostByItself);
+  }
+  return *most_threads_;
 }
 
 // Reports losses, each in a poll of its own: the owner may still answer the other events of its peer. Returns true if
@@ -302,6 +337,7 @@ void TcpTransport::close(PeerId id) {
   std::erase_if(failed_, [id](const auto& one) { return one.first == id; });
   if (found == connections_.end()) return;
   found->second->leave();
+  found->second->take_events(events_);
   leaving_[id] = {std::move(found->second), now() + kLongestEnd};
   connections_.erase(found);
   doorbell_.ring();

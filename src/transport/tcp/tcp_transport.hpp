@@ -6,6 +6,9 @@
 // itself for a second. There are few strangers at once, of one host still fewer; who takes too long gives way. The
 // owner hears of nobody else than those who have the key; TransportEvent::refused tells its log of the others.
 //
+// Where bulk data move by several connections at once, poll() has a Team move them, one thread a connection, and goes
+// on when all have moved. All else, and all other calls, are the owner's thread's alone.
+//
 // Host names are resolved inside connect() and listen(), which is the one thing that may take time there.
 #pragma once
 
@@ -22,6 +25,7 @@
 #include "base/os/file_descriptor.hpp"
 #include "base/sync/doorbell.hpp"
 #include "transport/tcp/connection.hpp"
+#include "transport/tcp/team.hpp"
 #include "transport/tcp/tls.hpp"
 #include "transport/transport.hpp"
 #include "transport/transport_module.hpp"
@@ -31,6 +35,7 @@ namespace tailrace::impl {
 class TcpTransport final : public Transport {
  public:
   static constexpr Nanoseconds kLongestSleep = std::chrono::hours(1);  // of the owner, if nothing happens
+  static constexpr size_t kMostByItself = 4;                           // threads, if nobody says how many
   static constexpr Nanoseconds kLongestEnd = std::chrono::seconds(2);  // for the other end to have had everything
 
   // Fails with TAILRACE_UNSUPPORTED if TLS cannot be used here. The doorbell outlives the transport.
@@ -69,6 +74,12 @@ class TcpTransport final : public Transport {
     std::unique_ptr<Connection> connection;
     Nanoseconds until{0};
   };
+  // A connection in a turn of poll(). In it, one thread of the team alone uses the connection and `more`.
+  struct Move {
+    Connection* connection = nullptr;
+    Connection::Phase before = Connection::Phase::open;
+    bool more = false;  // there may be more to do at once
+  };
 
   TcpTransport(Doorbell& doorbell, const TransportOptions& options, std::unique_ptr<Tls> tls, EpollSet set,
                FileDescriptor timer);
@@ -79,7 +90,9 @@ class TcpTransport final : public Transport {
   bool make_room(const std::string& host);
   void hear_stranger(PeerId id);
   void drop_stranger(PeerId id, const Status& why);
-  void move(Connection& connection);
+  void move(std::span<Move> turn);
+  void end_move(const Move& one);
+  size_t most_threads();
   void drop_the_slow();
   void end_the_left();
   void set_timer();
@@ -103,6 +116,8 @@ class TcpTransport final : public Transport {
   std::vector<std::pair<PeerId, Status>> failed_;  // of connections that never were; their owner must hear of it
   std::optional<Nanoseconds> set_for_;             // the time at which the timer rings
   PeerId last_ = 0;
+  std::optional<size_t> most_threads_;  // none: nobody has needed it
+  std::unique_ptr<Team> team_;          // from the first turn that needs it
 };
 
 }  // namespace tailrace::impl

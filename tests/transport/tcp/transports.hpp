@@ -11,9 +11,9 @@
 
 namespace tailrace::impl {
 
-inline constexpr std::array kTransports{"tcp"};
-inline constexpr const char* kPeer = "tcp_transport_peer";  // a program beside the test, that is to be killed
-inline constexpr std::array kKilled{"tcp"};                 // those that are tried with a peer that is killed
+inline constexpr std::array kTransports{"tcp", "tcp2", "tcp4"};  // with so many connections for each peer
+inline constexpr const char* kPeer = "tcp_transport_peer";       // a program beside the test, that is to be killed
+inline constexpr std::array kKilled{"tcp", "tcp4"};              // those that are tried with a peer that is killed
 
 inline PreSharedKey test_key(unsigned char number = 1) {
   PreSharedKey key;
@@ -22,8 +22,10 @@ inline PreSharedKey test_key(unsigned char number = 1) {
   return key;
 }
 
-inline Result<std::unique_ptr<Transport>> make_transport(const std::string&, Doorbell& doorbell) {
-  Result<std::unique_ptr<TcpTransport>> made = TcpTransport::create(doorbell, {.keys = {test_key()}});
+inline Result<std::unique_ptr<Transport>> make_transport(const std::string& name, Doorbell& doorbell) {
+  const size_t connections = name == "tcp" ? 1 : static_cast<size_t>(name.back() - '0');
+  Result<std::unique_ptr<TcpTransport>> made =
+      TcpTransport::create(doorbell, {.keys = {test_key()}, .connections = connections});
   if (!made.ok()) return made.status();
   return std::unique_ptr<Transport>(std::move(made).value());
 }
