@@ -27,7 +27,10 @@ struct TransportOptions {
   size_t most_strangers = 256;
   size_t most_of_one_host = 64;
   Nanoseconds greeting = std::chrono::seconds(5);  // for connection and handshake
-  size_t connections = 1;  // most threads that move connections; 0: as the cpus of the calling thread allow
+  // Over TCP: most connections of one peer, and most threads that move all connections; 0: as many as the cpus of the
+  // calling thread allow.
+  size_t connections = 1;
+  Nanoseconds invitation = std::chrono::seconds(5);  // for a peer's further connections
   // Over UCX.
   std::string devices = {};              // "mlx5_0:1", as UCX_NET_DEVICES names them; empty: those that are no TCP's
   std::string transports = {};           // as UCX_TLS names them; empty: UCX chooses
@@ -43,7 +46,7 @@ struct TransportModule {
 };
 
 // Changes with the layout of what crosses. Raise the first number if a meaning changes and no size does.
-constexpr uint64_t kTransportBuild = uint64_t{4} << 48 | uint64_t{sizeof(TransportEvent)} << 32 |
+constexpr uint64_t kTransportBuild = uint64_t{5} << 48 | uint64_t{sizeof(TransportEvent)} << 32 |
                                      uint64_t{sizeof(TransportOptions)} << 16 | uint64_t{sizeof(Fault)};
 
 // The exported function, of type TransportModuleFunction with C linkage. Its result is constant.

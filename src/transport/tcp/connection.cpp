@@ -16,10 +16,6 @@
 namespace tailrace::impl {
 namespace {
 
-std::span<const std::byte> bytes_of(const iovec& segment) {
-  return {static_cast<const std::byte*>(segment.iov_base), segment.iov_len};
-}
-
 uint64_t size_of(std::span<const iovec> bulk) {
   uint64_t bytes = 0;
   for (const iovec& segment : bulk) bytes += segment.iov_len;
@@ -29,25 +25,30 @@ uint64_t size_of(std::span<const iovec> bulk) {
 }  // namespace
 
 Connection::Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls,
-                       std::string address)
+                       std::string address, std::optional<Join> join)
     : id_(id),
       socket_(std::move(socket)),
       calls_(calls),
       address_(std::move(address)),
-      stream_(std::move(tls), socket_.get(), calls),
-      phase_(calls ? Phase::connecting : Phase::greeting) {}
+      stream_(std::move(tls), socket_.get(), calls, join.has_value()),
+      writer_(stream_),
+      phase_(calls ? Phase::connecting : Phase::greeting),
+      transfers_(join ? std::move(join->transfers) : std::make_shared<Transfers>(id)),
+      is_further_(join.has_value()) {
+  if (join) to_join_ = join->invitation;
+}
 
 bool Connection::move() {
   if (phase_ == Phase::connecting && !finish_connecting()) return false;
   if (phase_ == Phase::greeting) return greet();  // its owner hears of it before the first message
-  if (phase_ != Phase::open) return false;
+  if (!is_there()) return false;
   // A caller that does not take its answers has nothing more to ask. A caller itself always reads, so the two ends
-  // never wait for each other.
-  const auto may_read = [this] { return !is_leaving_ && (calls_ || unsent_ < kMostUnsent); };
+  // never wait for each other. Nothing is read of who asks to join before he has.
+  const auto may_read = [this] { return !is_leaving_ && !asks_ && (calls_ || writer_.unsent() < kMostUnsent); };
   const bool reads = may_read();
   bool more = reads && read_some();
-  if (phase_ == Phase::open) more = write_some() || more || (!reads && may_read());
-  return phase_ == Phase::open && more;
+  if (is_there()) more = write_some() || more || (!reads && may_read());
+  return is_there() && more;
 }
 
 bool Connection::finish_connecting() {
@@ -68,8 +69,29 @@ bool Connection::greet() {
   const Result<bool> done = stream_.shake_hands();
   if (!done.ok()) fail(done.status());
   if (!done.ok() || !done.value()) return false;
-  phase_ = Phase::open;
+  if (calls_ && is_further_ != stream_.is_further()) break_off("found a choice of another protocol");
+  if (phase_ == Phase::failed) return false;
+  is_further_ = stream_.is_further();
+  has_opened_ = !is_further_;
+  phase_ = is_further_ ? Phase::joining : Phase::open;
+  if (to_join_) {
+    writer_.queue({.kind = FrameKind::join, .head = sizeof(JoinSecret), .number = to_join_->peer}, to_join_->secret);
+  }
   return true;
+}
+
+void Connection::invite(const Invitation& invitation) {
+  writer_.queue(
+      {.kind = FrameKind::invite, .head = sizeof(JoinSecret), .bulk = invitation.most, .number = invitation.peer},
+      invitation.secret);
+}
+
+void Connection::join(std::shared_ptr<Transfers> transfers) {
+  transfers_ = std::move(transfers);
+  asks_.reset();
+  phase_ = Phase::open;
+  has_opened_ = true;
+  writer_.queue({.kind = FrameKind::joined});
 }
 
 // ---- what comes ------------------------------------------------------------------------------------------------
@@ -82,7 +104,7 @@ bool Connection::read_some() {
     if (!got.ok() || got.value() == 0) return false;
     all += got.value();
     take_part(got.value());
-    if (phase_ != Phase::open) return false;
+    if (!is_there() || asks_) return false;
   }
   return true;
 }
@@ -91,8 +113,7 @@ bool Connection::read_some() {
 std::span<std::byte> Connection::next_part() {
   if (head_done_ < sizeof head_) return std::as_writable_bytes(std::span(&head_, 1)).subspan(head_done_);
   if (head_.kind != FrameKind::bulk) return std::span(body_).subspan(body_done_);
-  const Incoming& incoming = incoming_.at(head_.number);
-  return incoming.into.subspan(incoming.done, head_.bulk - body_done_);
+  return piece_.subspan(body_done_);
 }
 
 void Connection::take_part(size_t bytes) {
@@ -100,71 +121,72 @@ void Connection::take_part(size_t bytes) {
     head_done_ += bytes;
     if (head_done_ < sizeof head_) return;
     check_head();
-    if (phase_ != Phase::open) return;
+    if (!is_there()) return;
   } else {
     body_done_ += bytes;
-    if (head_.kind == FrameKind::bulk) incoming_.at(head_.number).done += bytes;
   }
   const uint64_t all = head_.kind == FrameKind::bulk ? head_.bulk : body_.size();
   if (body_done_ == all) end_frame();
 }
 
-// Takes memory for what follows, once it is known how much it may be.
-void Connection::check_head() {
-  const bool has_head = head_.kind == FrameKind::message || head_.kind == FrameKind::whole;
-  if (head_.head > (has_head ? Transport::kMostHead : 0)) return break_off("found a head that is too long");
-  body_.clear();
-  switch (head_.kind) {
-    case FrameKind::message:
-      if (head_.number != (head_.bulk > 0 ? last_announced_ + 1 : 0)) return break_off("found a wrong number");
-      body_.resize(head_.head);
-      return;
-    case FrameKind::whole:
-      if (head_.bulk == 0 || head_.bulk > kMostWhole || head_.number != 0 || kept_ + head_.bulk > kMostKept) {
-        return break_off("found more bulk data than wanted");
-      }
-      body_.resize(head_.head + head_.bulk);
-      return;
-    case FrameKind::fetch:
-    case FrameKind::refuse: {
-      const auto found = outgoing_.find(head_.number);
-      if (found == outgoing_.end() || found->second.is_wanted || head_.bulk != 0) {
-        break_off("found an answer to no message");
-      }
-      return;
-    }
-    case FrameKind::bulk: return check_bulk();
-  }
-  break_off("found a frame of an unknown kind");
+bool Connection::may_come(FrameKind kind) const {
+  if (phase_ == Phase::joining) return kind == (calls_ ? FrameKind::joined : FrameKind::join);
+  if (is_further_) return kind == FrameKind::bulk;
+  if (kind == FrameKind::invite) return calls_ && !is_invited_;
+  return kind >= FrameKind::message && kind <= FrameKind::bulk;
 }
 
-void Connection::check_bulk() {
-  const auto found = incoming_.find(head_.number);
-  const bool fits =
-      found != incoming_.end() && head_.bulk > 0 && head_.bulk <= found->second.into.size() - found->second.done;
-  if (!fits) break_off("found bulk data that nobody has asked for");
+// Takes memory for what follows, once it is known how much it may be.
+void Connection::check_head() {
+  body_.clear();
+  if (!may_come(head_.kind)) return break_off("found a frame of a kind that cannot come here");
+  if (head_.kind == FrameKind::bulk) return take_piece();
+  const bool has_head = head_.kind == FrameKind::message || head_.kind == FrameKind::whole;
+  const bool has_secret = head_.kind == FrameKind::invite || head_.kind == FrameKind::join;
+  if (head_.head > (has_head ? Transport::kMostHead : has_secret ? sizeof(JoinSecret) : 0)) {
+    return break_off("found a head that is too long");
+  }
+  body_.resize(head_.head);
+  if (head_.kind == FrameKind::message) {
+    if (head_.number != (head_.bulk > 0 ? last_announced_ + 1 : 0)) break_off("found a wrong number");
+  } else if (head_.kind == FrameKind::whole) {
+    if (head_.bulk == 0 || head_.bulk > kMostWhole || head_.number != 0 || kept_ + head_.bulk > kMostKept) {
+      return break_off("found more bulk data than wanted");
+    }
+    body_.resize(head_.head + head_.bulk);
+  } else if (has_secret) {
+    if (head_.head != sizeof(JoinSecret)) break_off("found a secret of a wrong length");
+  } else if (head_.kind != FrameKind::joined && (!transfers_->waits(head_.number) || head_.bulk != 0)) {
+    break_off("found an answer to no message");
+  }
+}
+
+void Connection::take_piece() {
+  const Result<std::span<std::byte>> taken = transfers_->take(head_.number, head_.head, head_.bulk);
+  if (!taken.ok()) return break_off(taken.status().fault().message);
+  piece_ = taken.value();
 }
 
 void Connection::end_frame() {
   switch (head_.kind) {
     case FrameKind::message:
     case FrameKind::whole: deliver(); break;
-    case FrameKind::fetch:
-      outgoing_.at(head_.number).is_wanted = true;
-      wanted_.push_back(head_.number);
-      break;
-    case FrameKind::refuse: {
-      const auto refused = outgoing_.extract(head_.number);
-      end_send(refused.mapped().tag, {});
-      break;
-    }
-    case FrameKind::bulk: {
-      const Incoming& incoming = incoming_.at(head_.number);
-      if (incoming.done < incoming.into.size()) break;
-      events_.push_back({.kind = TransportEvent::Kind::received, .peer = id_, .tag = incoming.tag});
-      incoming_.erase(head_.number);
+    case FrameKind::fetch: transfers_->fetch(head_.number); break;
+    case FrameKind::refuse: end_send(transfers_->refuse(head_.number), {}); break;
+    case FrameKind::bulk: came_.push_back({head_.number, head_.bulk}); break;
+    case FrameKind::invite:
+    case FrameKind::join: {
+      Invitation& named = (head_.kind == FrameKind::join ? asks_ : invitation_).emplace();
+      named.peer = head_.number;
+      named.most = head_.bulk;
+      std::copy(body_.begin(), body_.end(), named.secret.begin());
+      is_invited_ = true;
       break;
     }
+    case FrameKind::joined:
+      phase_ = Phase::open;
+      has_opened_ = true;
+      break;
   }
   head_done_ = body_done_ = 0;
 }
@@ -203,8 +225,8 @@ void Connection::receive(uint64_t name, std::span<std::byte> into, uint64_t tag)
     events_.push_back({.kind = TransportEvent::Kind::received, .peer = id_, .tag = tag});
     return;
   }
-  incoming_[arrival.number] = {into, 0, tag};
-  queue({.kind = FrameKind::fetch, .number = arrival.number}, {}, {}, {});
+  transfers_->expect(arrival.number, into, tag);
+  writer_.queue({.kind = FrameKind::fetch, .number = arrival.number});
 }
 
 void Connection::refuse(uint64_t name) {
@@ -215,7 +237,7 @@ void Connection::refuse(uint64_t name) {
   if (arrival.number == 0) {
     kept_ -= arrival.bytes;
   } else if (phase_ == Phase::open) {
-    queue({.kind = FrameKind::refuse, .number = arrival.number}, {}, {}, {});
+    writer_.queue({.kind = FrameKind::refuse, .number = arrival.number});
   }
 }
 
@@ -227,112 +249,21 @@ void Connection::send(std::span<const std::byte> head, std::span<const iovec> bu
   FrameHead frame{.head = static_cast<uint32_t>(head.size()), .bulk = bytes};
   if (bytes <= kMostWhole) {
     if (bytes > 0) frame.kind = FrameKind::whole;
-    return queue(frame, head, bulk, tag);
+    return writer_.queue(frame, head, bulk, tag);
   }
-  frame.number = ++last_number_;
-  outgoing_[frame.number] = {.segments = {bulk.begin(), bulk.end()}, .left = bytes, .tag = tag};
-  queue(frame, head, {}, {});
-}
-
-void Connection::queue(const FrameHead& head, std::span<const std::byte> body, std::span<const iovec> bulk,
-                       std::optional<uint64_t> tag) {
-  Frame& frame = frames_.emplace_back();
-  frame.tag = tag;
-  const auto first = std::as_bytes(std::span(&head, 1));
-  frame.bytes.reserve(first.size() + body.size() + size_of(bulk));
-  frame.bytes.insert(frame.bytes.end(), first.begin(), first.end());
-  frame.bytes.insert(frame.bytes.end(), body.begin(), body.end());
-  for (const iovec& segment : bulk) {
-    const auto bytes = bytes_of(segment);
-    frame.bytes.insert(frame.bytes.end(), bytes.begin(), bytes.end());
-  }
-  unsent_ += frame.bytes.size();
+  frame.number = transfers_->add(bulk, bytes, tag);
+  writer_.queue(frame, head);
 }
 
 bool Connection::write_some() {
-  for (size_t all = 0; all < kMostAtOnce; all += TlsStream::kMostWaiting) {
-    const bool has_all = fill();
-    if (phase_ != Phase::open) return false;
-    const Result<bool> flushed = stream_.flush();
-    if (!flushed.ok()) fail(flushed.status());
-    if (!flushed.ok() || !flushed.value() || has_all) return false;  // the socket says when there is room
-  }
-  return true;
-}
-
-// Gives TLS what it has room for: frames first, and between them pieces of bulk data. Returns true if that was all.
-bool Connection::fill() {
-  for (;;) {
-    if (piece_ == 0 && !frames_.empty()) {
-      if (!write_frame()) return false;
-    } else if (wanted_.empty()) {
-      return true;
-    } else if (!write_piece()) {
-      return false;
-    }
-  }
-}
-
-// Gives TLS the rest of the first frame. Returns false if there is no room for all of it.
-bool Connection::write_frame() {
-  Frame& frame = frames_.front();
-  if (!put(std::span(frame.bytes).subspan(frame_done_), frame_done_)) return false;
-  if (frame_done_ < frame.bytes.size()) return false;
-  if (frame.tag) end_send(*frame.tag, {});
-  unsent_ -= frame.bytes.size();
-  frames_.pop_front();
-  frame_done_ = 0;
-  return true;
-}
-
-// Gives TLS bulk data: the rest of a piece, or the next one with its head. Returns true if it has ended.
-bool Connection::write_piece() {
-  const uint64_t number = wanted_.front();
-  Outgoing& outgoing = outgoing_.at(number);
-  if (piece_ == 0) {
-    piece_ = std::min<uint64_t>(kMostPiece, outgoing.left);
-    queue({.kind = FrameKind::bulk, .bulk = piece_, .number = number}, {}, {}, {});
-    has_piece_head_ = true;
-  }
-  if (has_piece_head_ && !write_frame()) return false;
-  has_piece_head_ = false;
-  while (piece_ > 0) {
-    const iovec& segment = outgoing.segments[outgoing.segment];
-    const uint64_t size = std::min<uint64_t>(piece_, segment.iov_len - outgoing.offset);
-    size_t done = 0;
-    if (!put(bytes_of(segment).subspan(outgoing.offset, size), done)) return false;
-    outgoing.offset += done;
-    outgoing.left -= done;
-    piece_ -= done;
-    if (outgoing.offset == segment.iov_len) {
-      ++outgoing.segment;
-      outgoing.offset = 0;
-    }
-    if (done < size) return false;
-  }
-  if (outgoing.left == 0) {
-    end_send(outgoing.tag, {});
-    outgoing_.erase(number);
-    wanted_.pop_front();
-  }
-  return true;
-}
-
-// Adds to `done` how many of the bytes TLS has taken. Returns false if the connection has failed.
-bool Connection::put(std::span<const std::byte> bytes, size_t& done) {
-  if (bytes.empty()) return true;
-  const Result<size_t> wrote = stream_.write(bytes);
-  if (!wrote.ok()) {
-    fail(wrote.status());
-    return false;
-  }
-  done += wrote.value();
-  return true;
+  const Result<bool> more = writer_.write(deals_itself_ && !is_further_ ? transfers_.get() : nullptr);
+  if (!more.ok()) fail(more.status());
+  return more.ok() && more.value();
 }
 
 // ---- ends ------------------------------------------------------------------------------------------------------
 
-void Connection::break_off(const char* reason) {
+void Connection::break_off(const std::string& reason) {
   fail(Status(TAILRACE_IO_ERROR, fmt::format("it breaks the protocol: {}", reason)));
 }
 
@@ -340,7 +271,6 @@ void Connection::fail(Status why) {
   if (phase_ == Phase::failed) return;
   phase_ = Phase::failed;
   why_ = std::move(why);
-  end_all(why_);
 }
 
 void Connection::end_send(uint64_t tag, const Status& status) {
@@ -348,42 +278,30 @@ void Connection::end_send(uint64_t tag, const Status& status) {
 }
 
 void Connection::end_all(const Status& status) {
-  for (Frame& frame : frames_) {
-    if (const auto tag = std::exchange(frame.tag, std::nullopt)) end_send(*tag, status);
-  }
-  for (const auto& [number, outgoing] : outgoing_) end_send(outgoing.tag, status);
-  for (const auto& [number, incoming] : incoming_) {
-    events_.push_back({.kind = TransportEvent::Kind::received, .peer = id_, .tag = incoming.tag, .status = status});
-  }
-  outgoing_.clear();
-  incoming_.clear();
+  for (const uint64_t tag : writer_.cut(!is_there())) end_send(tag, status);
   arrivals_.clear();
-  wanted_.clear();
+  if (!is_further_) transfers_->end_all(status, events_);
 }
 
 void Connection::take_events(std::vector<TransportEvent>& events) {
+  for (const uint64_t tag : writer_.take_sent()) end_send(tag, {});
+  transfers_->add_up(writer_.take_went(), std::exchange(came_, {}), events_);
+  if (phase_ == Phase::failed) end_all(why_);
   events.insert(events.end(), std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
   events_.clear();
 }
 
-// The rest of a frame whose bulk data are the owner's cannot go any more; without it, nothing behind it has a
-// meaning.
 void Connection::leave() {
   is_leaving_ = true;
-  const bool was_open = phase_ == Phase::open;
-  const bool is_cut = piece_ > 0;
   end_all(Status(TAILRACE_CLOSED, fmt::format("the connection with {} was closed", address_)));
-  if (is_cut || !was_open) frames_.clear();
-  piece_ = 0;
-  has_piece_head_ = false;
 }
 
 bool Connection::has_left() {
-  if (phase_ != Phase::open) return true;
+  if (!is_there()) return true;
   if (!has_said_goodbye_) {
     write_some();
-    if (phase_ != Phase::open) return true;
-    if (!frames_.empty()) return false;
+    if (!is_there()) return true;
+    if (writer_.unsent() > 0) return false;
     stream_.say_goodbye();
     const Result<bool> flushed = stream_.flush();
     if (flushed.ok() && !flushed.value()) return false;

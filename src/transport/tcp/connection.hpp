@@ -1,6 +1,11 @@
-// Connection: one connection of a transport over TCP, from its first byte to its end: the handshake, frames both
-// ways, and the bulk data that wait, go and come. The transport calls move() when its socket may have something.
-// Connections share nothing that changes, so several of them may move at once, each on one thread.
+// Connection: one connection of a transport over TCP, from its first byte to its end: the handshake, and frames both
+// ways. It is the first one of its peer, or a further one, which joins the peer and carries pieces of bulk data only
+// (frame_wire.hpp). The transport calls move() when its socket may have something.
+//
+// In a turn of the transport several connections may move at once, each on one thread. All members are that thread's
+// then, and the transport's thread's between turns; what the connections of a peer share is in its Transfers.
+//
+// More than 35 functions: each phase, and each kind of frame, has its beginning, its check and its end.
 //
 // It takes nothing from the other end on trust: each number is checked before memory is used for it. Every send and
 // receive ends with one event, also when the connection fails or is given up.
@@ -11,34 +16,50 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/os/file_descriptor.hpp"
 #include "base/status.hpp"
 #include "transport/tcp/frame_wire.hpp"
+#include "transport/tcp/frame_writer.hpp"
 #include "transport/tcp/tls.hpp"
+#include "transport/tcp/transfers.hpp"
 #include "transport/transport.hpp"
 
 namespace tailrace::impl {
 
 class Connection {
  public:
-  static constexpr size_t kMostWhole = size_t{16} << 10;      // bytes of bulk data that travel with their head
-  static constexpr size_t kMostArrivals = 65536;              // messages whose bulk data nobody has fetched
-  static constexpr uint64_t kMostKept = uint64_t{16} << 20;   // bytes of those that came with their heads
-  static constexpr size_t kMostAtOnce = size_t{1} << 20;      // bytes that one move() reads or writes
-  static constexpr uint64_t kMostUnsent = uint64_t{1} << 20;  // bytes of frames for a caller that does not read
+  static constexpr size_t kMostWhole = size_t{16} << 10;           // bytes of bulk data that travel with their head
+  static constexpr size_t kMostArrivals = 65536;                   // messages whose bulk data nobody has fetched
+  static constexpr uint64_t kMostKept = uint64_t{16} << 20;        // bytes of those that came with their heads
+  static constexpr size_t kMostAtOnce = FrameWriter::kMostAtOnce;  // bytes that one move() reads
+  static constexpr uint64_t kMostUnsent = uint64_t{1} << 20;       // bytes of frames for a caller that does not read
 
-  enum class Phase : uint8_t { connecting, greeting, open, failed };
+  // `joining`: a further connection whose peer has not taken it in yet.
+  enum class Phase : uint8_t { connecting, greeting, joining, open, failed };
 
-  // `calls`: this end connects.
-  Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls, std::string address);
+  // By which a further connection joins a peer.
+  struct Invitation {
+    uint64_t peer = 0;  // as the listener numbers it
+    JoinSecret secret = {};
+    uint64_t most = 0;  // further connections
+  };
+  // A further connection that calls says by this to whom it belongs.
+  struct Join {
+    Invitation invitation;
+    std::shared_ptr<Transfers> transfers;  // of the peer
+  };
+
+  // `calls`: this end connects. Of a further connection, who calls says what it joins, and a listener sees it.
+  Connection(PeerId id, FileDescriptor socket, std::shared_ptr<const Tls> tls, bool calls, std::string address,
+             std::optional<Join> join = std::nullopt);
 
   PeerId id() const { return id_; }
   const std::string& address() const { return address_; }
@@ -48,6 +69,14 @@ class Connection {
   // Requires that it has failed.
   const Status& why() const { return why_; }
 
+  const std::shared_ptr<Transfers>& transfers() const { return transfers_; }
+  // Returns true if the peer has taken in this further connection.
+  bool has_joined() const { return is_further_ && has_opened_; }
+  // Returns true if the other end has said that it sends nothing more.
+  bool is_left() const { return stream_.is_left(); }
+  // Borrowed, to give it pieces.
+  FrameWriter& writer() { return writer_; }
+
   // Does what can be done without waiting. Returns true if there may be more to do at once.
   bool move();
   // Sends what can be sent without waiting. Returns true if there may be more to send at once.
@@ -55,15 +84,28 @@ class Connection {
   // Ends the connection with failure, which the other end may hear of.
   void fail(Status why);
 
+  // Sends an invitation, by the first connection of a listener.
+  void invite(const Invitation& invitation);
+  // Returns the invitation that has come, once, or none.
+  std::optional<Invitation> take_invitation() { return std::exchange(invitation_, std::nullopt); }
+  // Returns the peer and the secret that a further connection has named to a listener, or null. It waits for join().
+  const Invitation* asks() const { return asks_ ? &*asks_ : nullptr; }
+  // Takes it in: it carries the bulk data of a peer from now on.
+  void join(std::shared_ptr<Transfers> transfers);
+  // Has a first connection take pieces to send by itself as it needs them, as the only one of a peer does, or leaves
+  // it to others to deal them out.
+  void deal_itself(bool itself) { deals_itself_ = itself; }
+
   // See Transport. After a failure they end at once.
   void send(std::span<const std::byte> head, std::span<const iovec> bulk, uint64_t tag);
   void receive(uint64_t arrival, std::span<std::byte> into, uint64_t tag);
   void refuse(uint64_t arrival);
 
-  // Appends what has happened, but for the beginning and the end of the connection itself.
+  // Between turns: counts the bulk data that it has moved, ends all if it has failed, and appends what has happened,
+  // but for the beginning and the end of the connection itself.
   void take_events(std::vector<TransportEvent>& events);
   // Returns true if a move may take long: bulk data go or come.
-  bool carries_bulk() const { return !wanted_.empty() || !incoming_.empty(); }
+  bool carries_bulk() const { return writer_.pieces() > 0 || transfers_->is_moving(); }
 
   // Ends everything that uses memory of the owner. What goes without it, such as a last message, still goes.
   void leave();
@@ -71,49 +113,25 @@ class Connection {
   bool has_left();
 
  private:
-  // A frame that is ready to go, but for bulk data that go behind it.
-  struct Frame {
-    std::vector<std::byte> bytes;
-    std::optional<uint64_t> tag;  // of a send that ends with it
-  };
-  // Bulk data of ours.
-  struct Outgoing {
-    std::vector<iovec> segments;
-    uint64_t left = 0;  // bytes
-    size_t segment = 0;
-    size_t offset = 0;  // in the segment
-    uint64_t tag = 0;
-    bool is_wanted = false;
-  };
   // Bulk data of the other end that nobody has fetched.
   struct Arrival {
     uint64_t number = 0;  // 0: they came with their head
     uint64_t bytes = 0;
     std::vector<std::byte> kept;
   };
-  struct Incoming {
-    std::span<std::byte> into;
-    size_t done = 0;
-    uint64_t tag = 0;
-  };
-
   bool finish_connecting();
   bool greet();
   bool read_some();
   std::span<std::byte> next_part();
   void take_part(size_t bytes);
+  bool is_there() const { return phase_ == Phase::joining || phase_ == Phase::open; }
+  bool may_come(FrameKind kind) const;
   void check_head();
-  void check_bulk();
+  void take_piece();
   void end_frame();
   void deliver();
   bool write_some();
-  bool fill();
-  bool write_frame();
-  bool write_piece();
-  bool put(std::span<const std::byte> bytes, size_t& done);
-  void queue(const FrameHead& head, std::span<const std::byte> body, std::span<const iovec> bulk,
-             std::optional<uint64_t> tag);
-  void break_off(const char* reason);
+  void break_off(const std::string& reason);
   void end_send(uint64_t tag, const Status& status);
   void end_all(const Status& status);
 
@@ -122,31 +140,30 @@ class Connection {
   const bool calls_;
   const std::string address_;
   TlsStream stream_;
+  FrameWriter writer_;
   Phase phase_;
+  std::shared_ptr<Transfers> transfers_;  // of a listener's further connection, its own until it joins
+  bool is_further_;
+  std::optional<Invitation> to_join_;  // of a further connection that calls
+  bool deals_itself_ = true;
   Status why_;
+  bool has_opened_ = false;
   std::vector<TransportEvent> events_;  // that nobody has taken
   bool is_leaving_ = false;
   bool has_said_goodbye_ = false;
 
-  // Sending.
-  std::deque<Frame> frames_;
-  size_t frame_done_ = 0;                            // bytes of the first one
-  uint64_t unsent_ = 0;                              // bytes of all
-  std::unordered_map<uint64_t, Outgoing> outgoing_;  // by number
-  std::deque<uint64_t> wanted_;                      // numbers, in the order in which they are fetched
-  uint64_t piece_ = 0;           // bytes that are left of a frame of bulk data, of the first of these
-  bool has_piece_head_ = false;  // its head, the first frame, has not gone
-  uint64_t last_number_ = 0;
-
-  // Receiving.
   FrameHead head_;
   size_t head_done_ = 0;  // bytes of it
   size_t body_done_ = 0;  // bytes behind it
   std::vector<std::byte> body_;
-  std::unordered_map<uint64_t, Arrival> arrivals_;   // by the number that the owner has
-  uint64_t last_announced_ = 0;                      // number of the other end's
-  std::unordered_map<uint64_t, Incoming> incoming_;  // by number
-  uint64_t kept_ = 0;                                // bytes
+  std::span<std::byte> piece_;            // memory of the piece that comes
+  std::vector<Transfers::Moved> came_;    // pieces that nobody has counted
+  std::optional<Invitation> invitation_;  // that nobody has taken
+  bool is_invited_ = false;
+  std::optional<Invitation> asks_;                  // to join
+  std::unordered_map<uint64_t, Arrival> arrivals_;  // by the number that the owner has
+  uint64_t last_announced_ = 0;                     // number of the other end's
+  uint64_t kept_ = 0;                               // bytes
   uint64_t last_arrival_ = 0;
 };
 

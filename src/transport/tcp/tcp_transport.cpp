@@ -16,7 +16,6 @@
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
-#include "base/net/socket_address.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -45,6 +44,12 @@ size_t cpus_of_thread() {
   return std::thread::hardware_concurrency();  // more than a set has room for
 }
 
+// Sorts, and keeps one of each.
+void sort_once(std::vector<PeerId>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
 }  // namespace
@@ -70,7 +75,7 @@ TcpTransport::TcpTransport(Doorbell& doorbell, const TransportOptions& options, 
 TcpTransport::~TcpTransport() {
   doorbell_.listen_also_to({});
   std::vector<PeerId> all;
-  for (const auto& [id, connection] : connections_) all.push_back(id);
+  for (const auto& [id, peer] : peers_) all.push_back(id);
   for (const PeerId id : all) close(id);
   const Deadline end(kLongestEnd);
   while (!leaving_.empty() && end.left() > Nanoseconds::zero()) {
@@ -112,17 +117,42 @@ PeerId TcpTransport::connect(const std::string& address) {
 Status TcpTransport::begin_connecting(PeerId id, const std::string& address) {
   const Result<SocketAddress> where = resolve_address(address, AF_UNSPEC);
   if (!where.ok()) return where.status();
-  FileDescriptor socket = new_socket(where.value());
-  if (!socket.is_open()) return of_socket("make a socket for", address, errno);
-  set_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-  if (::connect(socket.get(), where.value().get(), where.value().size) != 0 && errno != EINPROGRESS) {
-    return of_socket("connect to", address, errno);
-  }
-  const int descriptor = socket.get();
-  if (Status added = set_.add(descriptor, id, EpollSet::Trigger::edge_both); !added.ok()) return added;
-  connections_[id] = std::make_unique<Connection>(id, std::move(socket), tls_, true, address);
+  Result<FileDescriptor> socket = call(id, where.value(), address);
+  if (!socket.ok()) return socket.status();
+  peers_.emplace(id, std::make_unique<Connection>(id, std::move(socket).value(), tls_, true, address));
   busy_.push_back(id);
   return {};
+}
+
+Result<FileDescriptor> TcpTransport::call(PeerId id, const SocketAddress& where, const std::string& address) {
+  FileDescriptor socket = new_socket(where);
+  if (!socket.is_open()) return of_socket("make a socket for", address, errno);
+  set_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  if (::connect(socket.get(), where.get(), where.size) != 0 && errno != EINPROGRESS) {
+    return of_socket("connect to", address, errno);
+  }
+  if (Status added = set_.add(socket.get(), id, EpollSet::Trigger::edge_both); !added.ok()) return added;
+  return socket;
+}
+
+// Begins the further connections that a listener offers. Where one cannot be made, there are fewer.
+void TcpTransport::call_further(PeerId id, Peer& peer) {
+  const std::optional<Connection::Invitation> invitation = peer.first().take_invitation();
+  if (!invitation) return;
+  SocketAddress where;
+  where.size = sizeof where.storage;
+  if (::getpeername(peer.first().socket(), reinterpret_cast<sockaddr*>(&where.storage), &where.size) != 0) return;
+  const uint64_t most = std::min<uint64_t>(invitation->most, most_connections() - 1);
+  for (uint64_t i = 0; i < most; ++i) {
+    const PeerId further = ++last_;
+    const std::string& address = peer.first().address();
+    Result<FileDescriptor> socket = call(further, where, address);
+    if (!socket.ok()) return;
+    peer.add(std::make_unique<Connection>(further, std::move(socket).value(), tls_, true, address,
+                                          Connection::Join{*invitation, peer.first().transfers()}));
+    further_[further] = id;
+    busy_.push_back(further);
+  }
 }
 
 // Lets in who waits at the listener. Without room for it, the first one goes on waiting, and all behind it.
@@ -176,30 +206,56 @@ void TcpTransport::drop_stranger(PeerId id, const Status& why) {
 
 void TcpTransport::hear_stranger(PeerId id) {
   Connection& connection = *strangers_.at(id).connection;
-  connection.move();
+  const bool more = connection.move();
   if (connection.phase() == Connection::Phase::failed) return drop_stranger(id, connection.why());
-  if (connection.phase() != Connection::Phase::open) return;
-  events_.push_back({.kind = TransportEvent::Kind::accepted, .peer = id, .text = connection.address()});
-  connections_[id] = std::move(strangers_.extract(id).mapped().connection);
+  if (connection.asks() != nullptr) return take_in(id);
+  if (connection.phase() == Connection::Phase::open) return accept(id);
+  if (more) busy_.push_back(id);
+}
+
+void TcpTransport::accept(PeerId id) {
+  const auto stranger = strangers_.extract(id);
+  Peer& peer = peers_.emplace(id, std::move(stranger.mapped().connection)).first->second;
+  events_.push_back({.kind = TransportEvent::Kind::accepted, .peer = id, .text = peer.first().address()});
+  busy_.push_back(id);
+}
+
+// Gives a further connection to its peer, if it may join it.
+void TcpTransport::take_in(PeerId id) {
+  std::unique_ptr<Connection>& connection = strangers_.at(id).connection;
+  const PeerId peer = connection->asks()->peer;
+  const auto found = peers_.find(peer);
+  if (found == peers_.end() || !found->second.take_in(connection, now())) {
+    return drop_stranger(id, Status(TAILRACE_IO_ERROR,
+                                    "a further connection of a peer does not know its secret, or comes too late or "
+                                    "once too often"));
+  }
+  strangers_.erase(id);
+  further_[id] = peer;
   busy_.push_back(id);
 }
 
 // ---- messages --------------------------------------------------------------------------------------------------
 
 Connection& TcpTransport::known(PeerId id) {
-  const auto found = connections_.find(id);
-  TAILRACE_REQUIRE(found != connections_.end());
-  return *found->second;
+  const auto found = peers_.find(id);
+  TAILRACE_REQUIRE(found != peers_.end());
+  return found->second.first();
+}
+
+// Returns the connection of this number and its peer, or null.
+Connection* TcpTransport::find(PeerId id, PeerId& peer) {
+  const auto further = further_.find(id);
+  peer = further != further_.end() ? further->second : id;
+  const auto found = peers_.find(peer);
+  return found != peers_.end() ? found->second.find(id) : nullptr;
 }
 
 // Has what a call has asked for begun at once. Its owner looks at the events before it sleeps.
 void TcpTransport::begin(Connection& connection) {
   const bool was_open = connection.phase() == Connection::Phase::open;
   if (was_open && connection.write()) busy_.push_back(connection.id());
-  if (was_open && connection.phase() == Connection::Phase::failed) {
-    failed_.emplace_back(connection.id(), connection.why());
-  }
-  connection.take_events(events_);
+  settle(connection.id());
   doorbell_.ring();
 }
 
@@ -228,8 +284,7 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
   look(Nanoseconds::zero());
   accept_some();
   std::vector<PeerId> busy = std::exchange(busy_, {});
-  std::sort(busy.begin(), busy.end());
-  busy.erase(std::unique(busy.begin(), busy.end()), busy.end());
+  sort_once(busy);
   size_t heard = 0;
   std::vector<Move> turn;
   for (const PeerId id : busy) {
@@ -239,9 +294,10 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
       } else {
         busy_.push_back(id);
       }
-    } else if (const auto found = connections_.find(id); found != connections_.end()) {
-      const Connection::Phase phase = found->second->phase();
-      if (phase != Connection::Phase::failed) turn.push_back({found->second.get(), phase});
+    } else {
+      Move one;
+      one.connection = find(id, one.peer);
+      if (one.connection != nullptr && one.connection->phase() != Connection::Phase::failed) turn.push_back(one);
     }
   }
   move(turn);
@@ -259,33 +315,48 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
 void TcpTransport::move(std::span<Move> turn) {
   const auto move_one = [turn](size_t number) { turn[number].more = turn[number].connection->move(); };
   const auto is_long = [](const Move& one) { return one.connection->carries_bulk(); };
-  if (std::count_if(turn.begin(), turn.end(), is_long) > 1 && most_threads() > 1) {
-    if (!team_) team_ = std::make_unique<Team>(most_threads() - 1);
+  if (std::count_if(turn.begin(), turn.end(), is_long) > 1 && most_connections() > 1) {
+    if (!team_) team_ = std::make_unique<Team>(most_connections() - 1);
     team_->run(turn.size(), move_one);
   } else {
     for (size_t number = 0; number < turn.size(); ++number) move_one(number);
   }
-  for (const Move& one : turn) end_move(one);
+  std::vector<PeerId> moved;
+  for (const Move& one : turn) {
+    if (one.more) busy_.push_back(one.connection->id());
+    moved.push_back(one.peer);
+  }
+  sort_once(moved);
+  for (const PeerId id : moved) settle(id);
 }
 
-void TcpTransport::end_move(const Move& one) {
-  Connection& connection = *one.connection;
-  const bool is_new = one.before != Connection::Phase::open && connection.phase() == Connection::Phase::open;
-  if (is_new) events_.push_back({.kind = TransportEvent::Kind::connected, .peer = connection.id()});
-  if (connection.phase() == Connection::Phase::failed) failed_.emplace_back(connection.id(), connection.why());
-  if (one.more || is_new) busy_.push_back(connection.id());
-  connection.take_events(events_);
+// After connections of a peer have moved.
+void TcpTransport::settle(PeerId id) {
+  Peer& peer = peers_.at(id);
+  std::vector<PeerId> closed;
+  const Peer::News news = peer.settle(events_, closed);
+  for (const PeerId one : closed) further_.erase(one);
+  if (news == Peer::News::opened) events_.push_back({.kind = TransportEvent::Kind::connected, .peer = id});
+  if (news == Peer::News::lost) failed_.emplace_back(id, peer.first().why());
+  // A peer without bulk data needs no further connections. Without random bytes it has none.
+  const bool invites = !peer.first().calls() && !peer.is_invited() && peer.first().carries_bulk();
+  if (invites && most_connections() > 1) {
+    (void)peer.invite(most_connections() - 1, now() + options_.invitation);
+    busy_.push_back(id);
+  }
+  call_further(id, peer);
+  peer.deal(busy_);
 }
 
 // Leaves a cpu to the owner's other work. A program computes on its cpus, and a forwarder does nothing else.
-size_t TcpTransport::most_threads() {
+size_t TcpTransport::most_connections() {
   if (options_.connections > 0) return options_.connections;
-  if (!most_threads_) {
+  if (!most_connections_) {
     const size_t cpus = cpus_of_thread();
     const bool has_few = !listener_.is_open() && cpus < kMostByItself;
-    most_threads_ = has_few ? 1 : std::clamp<size_t>(cpus - 1, 1, kMostByItself);
+    most_connections_ = has_few ? 1 : std::clamp<size_t>(cpus - 1, 1, kMostByItself);
   }
-  return *most_threads_;
+  return *most_connections_;
 }
 
 // Reports losses, each in a poll of its own: the owner may still answer the other events of its peer. Returns true if
@@ -300,7 +371,7 @@ bool TcpTransport::tell_losses() {
       later.emplace_back(id, std::move(why));
       continue;
     }
-    connections_.erase(id);
+    peers_.erase(id);
     losses.push_back({.kind = TransportEvent::Kind::lost, .peer = id, .status = std::move(why)});
   }
   failed_ = std::move(later);
@@ -333,13 +404,16 @@ Status TcpTransport::use_keys(std::vector<PreSharedKey> keys) {
 // ---- ends ------------------------------------------------------------------------------------------------------
 
 void TcpTransport::close(PeerId id) {
-  const auto found = connections_.find(id);
+  const auto found = peers_.find(id);
   std::erase_if(failed_, [id](const auto& one) { return one.first == id; });
-  if (found == connections_.end()) return;
-  found->second->leave();
-  found->second->take_events(events_);
-  leaving_[id] = {std::move(found->second), now() + kLongestEnd};
-  connections_.erase(found);
+  if (found == peers_.end()) return;
+  for (std::unique_ptr<Connection>& connection : found->second.leave()) {
+    const PeerId number = connection->id();
+    connection->take_events(events_);
+    further_.erase(number);
+    leaving_[number] = {std::move(connection), now() + kLongestEnd};
+  }
+  peers_.erase(found);
   doorbell_.ring();
 }
 

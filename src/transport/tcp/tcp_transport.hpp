@@ -1,5 +1,6 @@
 // TcpTransport: the transport over TCP, with TLS 1.3 and a pre-shared key (tls.hpp). Implements the port
-// transport.hpp; a Connection does the work of each connection.
+// transport.hpp; a Connection does the work of each connection, and a Peer holds those of one peer: the first one, by
+// whose number the owner knows it, and further ones, where both ends have more than one to give it.
 //
 // A listener binds what it is told and nothing else; a caller listens nowhere. A stranger, who has not shown that he
 // has the key, costs a socket and what TLS needs for a handshake. The system keeps connections without a byte to
@@ -21,10 +22,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/net/socket_address.hpp"
 #include "base/os/epoll_set.hpp"
 #include "base/os/file_descriptor.hpp"
 #include "base/sync/doorbell.hpp"
 #include "transport/tcp/connection.hpp"
+#include "transport/tcp/peer.hpp"
 #include "transport/tcp/team.hpp"
 #include "transport/tcp/tls.hpp"
 #include "transport/transport.hpp"
@@ -54,7 +57,7 @@ class TcpTransport final : public Transport {
   Status use_keys(std::vector<PreSharedKey> keys) override;
 
  private:
-  static constexpr uint64_t kListener = 0;  // numbers of descriptors; those of connections are their peers'
+  static constexpr uint64_t kListener = 0;  // numbers of descriptors; those of connections are theirs
   static constexpr uint64_t kTimer = UINT64_MAX;
   static constexpr size_t kMostHeard = 2;  // strangers in one poll(): a handshake takes long, and others wait for it
   static constexpr Nanoseconds kLeastTurn = std::chrono::milliseconds(100);  // of a stranger, if others wait
@@ -76,23 +79,28 @@ class TcpTransport final : public Transport {
   };
   // A connection in a turn of poll(). In it, one thread of the team alone uses the connection and `more`.
   struct Move {
+    PeerId peer = 0;
     Connection* connection = nullptr;
-    Connection::Phase before = Connection::Phase::open;
     bool more = false;  // there may be more to do at once
   };
 
   TcpTransport(Doorbell& doorbell, const TransportOptions& options, std::unique_ptr<Tls> tls, EpollSet set,
                FileDescriptor timer);
   Status begin_connecting(PeerId id, const std::string& address);
+  Result<FileDescriptor> call(PeerId id, const SocketAddress& where, const std::string& address);
+  void call_further(PeerId id, Peer& peer);
   void look(std::optional<Nanoseconds> limit);
   void accept_some();
   bool accept_one();
   bool make_room(const std::string& host);
   void hear_stranger(PeerId id);
+  void accept(PeerId id);
+  void take_in(PeerId id);
   void drop_stranger(PeerId id, const Status& why);
   void move(std::span<Move> turn);
-  void end_move(const Move& one);
-  size_t most_threads();
+  void settle(PeerId id);
+  Connection* find(PeerId id, PeerId& peer);
+  size_t most_connections();
   void drop_the_slow();
   void end_the_left();
   void set_timer();
@@ -108,16 +116,17 @@ class TcpTransport final : public Transport {
   FileDescriptor listener_;
   bool may_accept_ = false;  // the listener may have more
   std::optional<Waiting> waiting_;
-  std::vector<TransportEvent> events_;    // since the last poll()
-  std::map<PeerId, Stranger> strangers_;  // the oldest first
-  std::unordered_map<PeerId, std::unique_ptr<Connection>> connections_;
+  std::vector<TransportEvent> events_;          // since the last poll()
+  std::map<PeerId, Stranger> strangers_;        // the oldest first
+  std::unordered_map<PeerId, Peer> peers_;      // by the number of the first connection
+  std::unordered_map<PeerId, PeerId> further_;  // peers of further connections, by the numbers of these
   std::map<PeerId, Leaving> leaving_;
   std::vector<PeerId> busy_;                       // connections that may have something to do
   std::vector<std::pair<PeerId, Status>> failed_;  // of connections that never were; their owner must hear of it
   std::optional<Nanoseconds> set_for_;             // the time at which the timer rings
   PeerId last_ = 0;
-  std::optional<size_t> most_threads_;  // none: nobody has needed it
-  std::unique_ptr<Team> team_;          // from the first turn that needs it
+  std::optional<size_t> most_connections_;  // none: nobody has needed it
+  std::unique_ptr<Team> team_;              // from the first turn that needs it
 };
 
 }  // namespace tailrace::impl

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "transport/tcp/frame_wire.hpp"
@@ -47,19 +48,25 @@ Status no_tls(const char* step) {
                 fmt::format("TLS 1.3 cannot be used here: {} failed: {}", step, last_error_of_openssl()));
 }
 
-// The length of the protocol's name, and the name, as ALPN has them.
-std::array<unsigned char, sizeof kProtocol> protocol() {
-  std::array<unsigned char, sizeof kProtocol> bytes{};
-  bytes[0] = sizeof kProtocol - 1;
-  std::memcpy(bytes.data() + 1, kProtocol, sizeof kProtocol - 1);
-  return bytes;
+// The names of the protocols, each behind its length, as ALPN has them: of both, or of one.
+std::string protocols(bool first, bool further) {
+  std::string names;
+  for (const std::string_view name : {first ? kProtocol : "", further ? kFurtherProtocol : ""}) {
+    if (!name.empty()) names += static_cast<char>(name.size()) + std::string(name);
+  }
+  return names;
+}
+
+const unsigned char* unsigned_bytes(const std::string& text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in,
                     unsigned in_size, void*) {
-  static const auto own = protocol();
+  static const std::string own = protocols(true, true);
   unsigned char* chosen = nullptr;
-  if (SSL_select_next_proto(&chosen, out_size, own.data(), own.size(), in, in_size) != OPENSSL_NPN_NEGOTIATED) {
+  if (SSL_select_next_proto(&chosen, out_size, unsigned_bytes(own), static_cast<unsigned>(own.size()), in, in_size) !=
+      OPENSSL_NPN_NEGOTIATED) {
     return SSL_TLSEXT_ERR_ALERT_FATAL;
   }
   *out = chosen;
@@ -87,7 +94,6 @@ Result<std::unique_ptr<Tls>> Tls::create(std::vector<PreSharedKey> keys) {
   ERR_clear_error();
   made->context_.reset(SSL_CTX_new(TLS_method()));
   SSL_CTX* const context = made->context_.get();
-  const auto own = protocol();
   if (context == nullptr) return no_tls("SSL_CTX_new");
   if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1) return no_tls("SSL_CTX_set_min_proto_version");
   if (SSL_CTX_set_ciphersuites(context, kCiphers) != 1) return no_tls("SSL_CTX_set_ciphersuites");
@@ -102,11 +108,10 @@ Result<std::unique_ptr<Tls>> Tls::create(std::vector<PreSharedKey> keys) {
   SSL_CTX_set_psk_use_session_callback(context, &TlsStream::use_session);
   SSL_CTX_set_psk_find_session_callback(context, &TlsStream::find_session);
   SSL_CTX_set_alpn_select_cb(context, &choose_protocol, nullptr);
-  if (SSL_CTX_set_alpn_protos(context, own.data(), own.size()) != 0) return no_tls("SSL_CTX_set_alpn_protos");
   return made;
 }
 
-TlsStream::TlsStream(std::shared_ptr<const Tls> tls, int socket, bool calls)
+TlsStream::TlsStream(std::shared_ptr<const Tls> tls, int socket, bool calls, bool further)
     : tls_(std::move(tls)), socket_(socket), calls_(calls), ssl_(SSL_new(tls_->get())) {
   BIO* const bio = BIO_new(socket_method());
   TAILRACE_REQUIRE(ssl_ != nullptr && bio != nullptr);
@@ -115,6 +120,8 @@ TlsStream::TlsStream(std::shared_ptr<const Tls> tls, int socket, bool calls)
   SSL_set_bio(ssl_.get(), bio, bio);
   SSL_set_app_data(ssl_.get(), this);
   if (calls) {
+    const std::string own = protocols(!further, further);
+    TAILRACE_REQUIRE(SSL_set_alpn_protos(ssl_.get(), unsigned_bytes(own), static_cast<unsigned>(own.size())) == 0);
     SSL_set_connect_state(ssl_.get());
     SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, nullptr);  // a certificate instead of the key is refused
   } else {
@@ -216,6 +223,13 @@ Result<bool> TlsStream::flush() {
   return true;
 }
 
+bool TlsStream::is_further() const {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl_.get(), &name, &size);
+  return name != nullptr && std::string_view(reinterpret_cast<const char*>(name), size) == kFurtherProtocol;
+}
+
 void TlsStream::say_goodbye() {
   ERR_clear_error();
   SSL_set_quiet_shutdown(ssl_.get(), 0);
@@ -250,6 +264,7 @@ Status TlsStream::failure(int why) {
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
   Fault fault;
   fault.code = TAILRACE_IO_ERROR;
+  is_left_ = is_left_ || why == SSL_ERROR_ZERO_RETURN;
   if (error_ != 0) {
     fault.system_errno = error_;
     fault.message = std::strerror(error_);

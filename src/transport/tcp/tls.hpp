@@ -44,8 +44,9 @@ class TlsStream {
  public:
   static constexpr size_t kMostWaiting = size_t{256} << 10;  // encrypted bytes that wait for the socket
 
-  // Borrows the socket, which does not block. `calls`: this end has connected.
-  TlsStream(std::shared_ptr<const Tls> tls, int socket, bool calls);
+  // Borrows the socket, which does not block. `calls`: this end has connected; `further`: as a further connection of
+  // a peer (kFurtherProtocol).
+  TlsStream(std::shared_ptr<const Tls> tls, int socket, bool calls, bool further = false);
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
@@ -58,6 +59,11 @@ class TlsStream {
   Result<size_t> write(std::span<const std::byte> bytes);
   // Gives the socket what waits. Returns true if nothing waits any more.
   Result<bool> flush();
+  // Returns true if the ends have agreed that this is a further connection of a peer; in the handshake, if the
+  // listener has read so.
+  bool is_further() const;
+  // Returns true if the other end has told that no more will come, and a read has found that.
+  bool is_left() const { return is_left_; }
   // Tells the other end that no more will come. May be called at any time.
   void say_goodbye();
 
@@ -85,6 +91,7 @@ class TlsStream {
   size_t sent_ = 0;
   int error_ = 0;            // errno of the socket
   bool ended_ = false;       // the other end has closed
+  bool is_left_ = false;     // it has said before that it would
   std::string unknown_key_;  // a listener: the identity of the caller's key, if it is none of ours
 };
 

@@ -370,8 +370,8 @@ TEST_P(TransportContract, ConnectsAgainAfterAClose) {
     closes.transport->close(rig_->peer_of(closes));  // of a connection that is unknown now
     EXPECT_EQ(rig_->next(loses, Kind::lost).peer, rig_->peer_of(loses));
   }
-  EXPECT_TRUE(rig_->client.events.empty());
-  EXPECT_TRUE(rig_->listener.events.empty());
+  EXPECT_TRUE(rig_->client.events.empty()) << rig_->reported(rig_->client);
+  EXPECT_TRUE(rig_->listener.events.empty()) << rig_->reported(rig_->listener);
 }
 
 // Returns an address of this machine that nobody listens at.

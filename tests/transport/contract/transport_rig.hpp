@@ -92,8 +92,8 @@ class TransportRig {
     }
   }
 
-  bool run_until(const std::function<bool()>& done) {
-    for (int step = 0; step < kMostSteps; ++step) {
+  bool run_until(const std::function<bool()>& done, int most_steps = kMostSteps) {
+    for (int step = 0; step < most_steps; ++step) {
       if (done()) return true;
       const bool listener_moved = listener.poll();
       const bool client_moved = client.poll();

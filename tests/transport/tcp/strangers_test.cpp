@@ -1,6 +1,5 @@
 // Those who have no key, and those who have it and break the protocol: nobody else notices them.
 #include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,41 +10,12 @@
 
 #include "base/net/socket_address.hpp"
 #include "base/os/file_descriptor.hpp"
+#include "raw_connection.hpp"
 #include "testing/seeds.hpp"
-#include "transport/tcp/frame_wire.hpp"
-#include "transport/tcp/tls.hpp"
 #include "transport_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
-
-// A connection by hand. It does not block once it is there.
-class RawConnection {
- public:
-  explicit RawConnection(const std::string& address) {
-    const Result<SocketAddress> where = resolve_address(address, AF_INET);
-    TAILRACE_REQUIRE(where.ok());
-    socket_ = FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    is_connected_ = ::connect(socket_.get(), where.value().get(), where.value().size) == 0;
-    ::fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
-  }
-  bool is_connected() const { return is_connected_; }
-  int socket() const { return socket_.get(); }
-  void send(std::span<const std::byte> bytes) {
-    (void)::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  }
-  bool is_closed() {
-    std::byte byte{};
-    ssize_t got = 0;
-    while ((got = ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT)) > 0) {
-    }
-    return got == 0 || errno != EAGAIN;
-  }
-
- private:
-  FileDescriptor socket_;
-  bool is_connected_ = false;
-};
 
 class Strangers : public ::testing::Test {
  protected:
