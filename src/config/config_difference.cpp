@@ -140,8 +140,8 @@ void add_schedule(const ScheduleSettings& schedule, Settings& to) {
 }
 
 void add_forward(const ForwardSettings& forward, Settings& to) {
-  const auto& [servers, keys, on_loss, confirm, spread, ucx, devices, transports, listen, roots, number, strangers] =
-      forward;
+  const auto& [servers, keys, on_loss, confirm, spread, ucx, devices, transports, connections, listen, roots, number,
+               strangers] = forward;
   const auto& [most, of_one_address, time] = strangers;
   std::vector<std::string> sorted = servers;  // their order has no meaning
   std::sort(sorted.begin(), sorted.end());
@@ -153,6 +153,7 @@ void add_forward(const ForwardSettings& forward, Settings& to) {
   to.push_back({"forward.transport", ucx ? "ucx" : "tcp"});
   to.push_back({"forward.devices", set_or(devices)});
   to.push_back({"forward.transports", set_or(transports)});
+  to.push_back({"forward.connections", connections == 0 ? "auto" : std::to_string(connections)});
   to.push_back({"forward.listen", set_or(listen)});
   to.push_back({"forward.roots", list(roots), Shared::equal_paths, roots});
   to.push_back({"forward.number", std::to_string(number)});

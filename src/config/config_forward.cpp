@@ -14,6 +14,7 @@ constexpr std::string_view address_rule = "an address HOST:PORT, such as io1:471
 constexpr std::string_view listen_rule = "an address HOST:PORT, such as 0.0.0.0:4711; port 0: any that is free";
 constexpr int64_t most_forwarders = 4096;
 constexpr int64_t most_strangers = 16384;
+constexpr int64_t most_connections = 8;
 constexpr std::chrono::milliseconds least_handshake{100};
 constexpr std::chrono::minutes most_handshake{1};
 
@@ -111,6 +112,11 @@ void read_transport(const YamlValue& value, ForwardSettings& forward) {
     forward.transports = transports->text(rule);
     if (!has_plain_names(forward.transports, kTransportLetters)) transports->wrong(rule);
   }
+  if (const auto connections = value.find("connections"); connections && connections->raw() != "auto") {
+    const auto number = connections->maybe_integer();
+    if (!number || *number < 1 || *number > most_connections) connections->wrong("auto, or 1 to 8");
+    forward.connections = static_cast<uint32_t>(number.value_or(0));
+  }
   if (!forward.ucx) {
     if (const auto key = value.require("key", key_rule)) forward.keys = read_keys(*key);
     for (const char* name : {"trusted_network", "devices", "transports"}) {
@@ -119,6 +125,9 @@ void read_transport(const YamlValue& value, ForwardSettings& forward) {
       }
     }
     return;
+  }
+  if (const auto one = value.find("connections")) {
+    one->fault_at_key("connections beside transport: ucx", "none: UCX makes those that it needs");
   }
   if (const auto key = value.find("key")) key->fault_at_key("a key beside transport: ucx", "none: UCX uses no key");
   if (!is_trusted) {
@@ -147,7 +156,7 @@ bool is_address(std::string_view text, int least_port) {
 
 void read_forward(const YamlValue& value, ForwardSettings& forward) {
   value.only({"servers", "key", "on_forwarder_loss", "confirm", "spread", "transport", "trusted_network", "devices",
-              "transports", "listen", "roots", "number", "strangers"});
+              "transports", "connections", "listen", "roots", "number", "strangers"});
   if (const auto servers = value.find("servers")) forward.servers = read_servers(*servers);
   if (const auto listen = value.find("listen")) {
     forward.listen = listen->text(listen_rule);

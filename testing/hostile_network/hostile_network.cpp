@@ -190,7 +190,7 @@ class Attack {
       case 0: return;  // silence
       case 1: return one.say(random_bytes(dice_, dice_.between(1, 300)));
       case 2: {
-        FrameHead head{.kind = static_cast<FrameKind>(dice_.below(7))};
+        FrameHead head{.kind = static_cast<FrameKind>(dice_.below(10))};
         head.head = static_cast<uint32_t>(dice_.below(2000));
         head.bulk = dice_.below(3) == 0 ? UINT64_MAX - dice_.below(9) : dice_.below(100'000);
         head.number = dice_.below(4);

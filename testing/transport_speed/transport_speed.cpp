@@ -3,11 +3,12 @@
 // program.
 //
 //   transport_speed [--ucx] [--tls NAMES] [--segments N] [--eager BYTES] [--seconds S] [--announce] [--tiny]
-//                   [--idle S] [--json]
+//                   [--idle S] [--json] [--connections N]
 //
 // --tls tcp: of UCX, as between machines. --announce: registers the memory. --idle: measures instead what a
 // connection costs that nobody uses. --json: prints one document for `tailrace bench forward`. Bulk data come from
-// and go to 16 buffers in turn. Compiled against src, so it is here and not in bench/.
+// and go to 16 buffers in turn. --connections: of the peer, and threads of each process. Compiled against src, so it
+// is here and not in bench/.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -254,6 +255,7 @@ Settings read(int count, char** arguments) {
     if (word == "--segments") settings.segments = std::strtoul(value().c_str(), nullptr, 10);
     if (word == "--eager") settings.transport.most_eager = std::strtoul(value().c_str(), nullptr, 10);
     if (word == "--seconds") settings.seconds = std::strtod(value().c_str(), nullptr);
+    if (word == "--connections") settings.transport.connections = std::strtoul(value().c_str(), nullptr, 10);
     if (word == "--announce") settings.announces = true;
     if (word == "--idle") settings.idle = std::strtod(value().c_str(), nullptr);
     if (word == "--json") settings.wants_json = true;

@@ -232,7 +232,7 @@ TEST(right, every_key) {
   EXPECT_FALSE(config.forward.ucx);
   EXPECT_EQ(config.forward.listen, "0.0.0.0:0");
   EXPECT_EQ(config.forward.roots, (std::vector<std::string>{"/scratch", "/work"}));
-  EXPECT_EQ(config.forward.number, 3u);
+  EXPECT_EQ(std::pair(config.forward.number, config.forward.connections), std::pair(3u, 4u));
   EXPECT_EQ(config.forward.strangers.most, 1000u);
   EXPECT_EQ(config.forward.strangers.of_one_address, 500u);
   EXPECT_EQ(config.forward.strangers.time, std::chrono::seconds(2));

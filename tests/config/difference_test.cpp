@@ -97,6 +97,7 @@ const Change kChanges[] = {
     {"forward.transport", [](Config& of) { of.forward.ucx = true; }, "ucx", "tcp"},
     {"forward.devices", [](Config& of) { of.forward.devices = "mlx5_0"; }, "mlx5_0", "not set"},
     {"forward.transports", [](Config& of) { of.forward.transports = "rc"; }, "rc", "not set"},
+    {"forward.connections", [](Config& of) { of.forward.connections = 4; }, "4", "auto"},
     {"forward.listen", [](Config& of) { of.forward.listen = "0.0.0.0:1"; }, "0.0.0.0:1", "not set"},
     {"forward.roots", [](Config& of) { of.forward.roots = {"/r"}; }, "/r", "not set"},
     {"forward.number", [](Config& of) { of.forward.number = 1; }, "1", "0"},

@@ -161,9 +161,10 @@ def test_forwarders_share_each_file_by_its_domains(tmp_path, key, start, capsys,
 
 
 @pytest.mark.parametrize("kind", ["thread", "core"])
-def test_files_are_those_of_a_run_without_forwarders(tmp_path, key, start, kind):
-    io = start()
-    result = run_writer(write_config(tmp_path, tmp_path / "out", [io.address], key, kind))
+@pytest.mark.parametrize("connections", [1, 4])
+def test_files_are_those_of_a_run_without_forwarders(tmp_path, key, start, kind, connections):
+    io = start(forward={"connections": connections})
+    result = run_writer(write_config(tmp_path, tmp_path / "out", [io.address], key, kind, connections=connections))
     assert result.returncode == 0, result.stderr + io.messages()
     check_series(tmp_path / "out", range(4))
     assert run_writer(write_config(tmp_path, tmp_path / "plain", None, key, kind)).returncode == 0
@@ -220,9 +221,11 @@ def test_raw_files_are_written_and_read(tmp_path, key, start):
 
 @pytest.mark.parametrize("kind", ["thread", "core"])
 @pytest.mark.parametrize("loss", ["next", "direct"])
-def test_a_forwarder_is_killed_and_nothing_is_lost(tmp_path, key, start, kind, loss):
-    forwarders = {one.address: one for one in (start("io1"), start("io2"))}
-    file = write_config(tmp_path, tmp_path / "out", list(forwarders), key, kind, on_forwarder_loss=loss)
+@pytest.mark.parametrize("connections", [1, 4])
+def test_a_forwarder_is_killed_and_nothing_is_lost(tmp_path, key, start, kind, loss, connections):
+    own = {"connections": connections}
+    forwarders = {one.address: one for one in (start("io1", forward=own), start("io2", forward=own))}
+    file = write_config(tmp_path, tmp_path / "out", list(forwarders), key, kind, on_forwarder_loss=loss, **own)
     with subprocess.Popen([sys.executable, "-c", WRITER, str(file), "0", "12"], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as child:
         for line in child.stdout:
@@ -371,9 +374,10 @@ def test_the_only_forwarder_is_asked_to_end_and_starts_again(tmp_path, key, star
     assert (tmp_path / "out/other.bin").read_bytes() == b"".join(bytes([step]) * 10 for step in range(6))
 
 
-def test_a_client_that_is_killed_leaves_nothing_behind(tmp_path, key, start):
-    io = start()
-    file = write_config(tmp_path, tmp_path / "out", [io.address], key)
+@pytest.mark.parametrize("connections", [1, 4])
+def test_a_client_that_is_killed_leaves_nothing_behind(tmp_path, key, start, connections):
+    io = start(forward={"connections": connections})
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, connections=connections)
     with subprocess.Popen([sys.executable, "-c", WRITER, str(file), "0", "1000"], text=True,
                           stdout=subprocess.PIPE) as child:
         for line in child.stdout:

@@ -160,10 +160,11 @@ struct ForwardSettings {
   std::vector<std::string> keys;     // key files: of a forwarder all that it takes, of a client one
   OnForwarderLoss on_loss = OnForwarderLoss::next;
   Confirm confirm = Confirm::written;
-  bool spread = false;     // each forwarder has its domains of each file, not all of some files
-  bool ucx = false;        // the transport is UCX, on a network that is trusted as a whole, and not TCP with TLS
-  std::string devices;     // that UCX may use
-  std::string transports;  // that UCX may use; empty: it chooses
+  bool spread = false;       // each forwarder has its domains of each file, not all of some files
+  bool ucx = false;          // the transport is UCX, on a network that is trusted as a whole, and not TCP with TLS
+  std::string devices;       // that UCX may use
+  std::string transports;    // that UCX may use; empty: it chooses
+  uint32_t connections = 0;  // of a client with a forwarder, over TCP; 0: as many as the cpus allow
   // For a forwarder itself:
   std::string listen;              // its address, HOST:PORT
   std::vector<std::string> roots;  // the directories in which clients may write; absolute

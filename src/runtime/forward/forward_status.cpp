@@ -18,6 +18,7 @@ Result<std::string> forward_status(const std::string& address, const std::string
   Doorbell doorbell;
   ForwardSettings forward;
   forward.keys = {key_file};
+  forward.connections = 1;
   auto transport = open_transport(forward, doorbell);
   if (!transport.ok()) return transport.status();
   Links links(*transport.value(), clock, *log.value(), encode_terms(ForwardTerms::Role::inspector, name_of_process()),

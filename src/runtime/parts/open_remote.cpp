@@ -72,6 +72,7 @@ Result<std::unique_ptr<Transport>> open_transport(const ForwardSettings& config,
   options.most_strangers = config.strangers.most;
   options.most_of_one_host = config.strangers.of_one_address;
   options.greeting = config.strangers.time;
+  options.connections = config.connections;
   options.devices = config.devices;
   options.transports = config.transports.empty() ? "^tcp" : config.transports;  // TCP never: see decision 016
   return load_transport(config.ucx ? TransportKind::ucx : TransportKind::tcp, doorbell, std::move(options));

@@ -176,10 +176,9 @@ void Connection::end_frame() {
     case FrameKind::bulk: came_.push_back({head_.number, head_.bulk}); break;
     case FrameKind::invite:
     case FrameKind::join: {
-      Invitation& named = (head_.kind == FrameKind::join ? asks_ : invitation_).emplace();
-      named.peer = head_.number;
-      named.most = head_.bulk;
+      Invitation named{.peer = head_.number, .most = head_.bulk};
       std::copy(body_.begin(), body_.end(), named.secret.begin());
+      (head_.kind == FrameKind::join ? asks_ : invitation_) = named;
       is_invited_ = true;
       break;
     }

@@ -178,7 +178,8 @@ class BothWays {
     SentMessage& message = sent_[&side][number];
     message.head = random_bytes(dice_, sizeof number + dice_.between(0, dice_.chance(10) ? 32000 : 300));
     std::memcpy(message.head.data(), &number, sizeof number);
-    if (dice_.chance(70)) message.bulk = random_bytes(dice_, dice_.between(1, size_t{1} << dice_.between(0, 19)));
+    const uint64_t most = dice_.chance(10) ? 22 : 19;
+    if (dice_.chance(70)) message.bulk = random_bytes(dice_, dice_.between(1, size_t{1} << dice_.between(0, most)));
     const std::vector<iovec> segments =
         cut(dice_, message.bulk, dice_.chance(50) ? 1 : dice_.between(1, Transport::kMostSegments));
     side.transport->send(rig_.peer_of(side), message.head, segments, number);
