@@ -34,8 +34,8 @@ print("kept", last - 1, flush=True)
 class Daemon:
     """A forwarder that can be killed, and started again at its address."""
 
-    def __init__(self, directory, root, key, number):
-        self.directory, self.root, self.key, self.number = directory, root, key, number
+    def __init__(self, directory, root, key, number, **forward):
+        self.directory, self.root, self.key, self.number, self.forward = directory, root, key, number, forward
         self.address = "127.0.0.1:0"
         self.process = None
         self.start()
@@ -43,7 +43,7 @@ class Daemon:
     def start(self):
         config = self.directory / f"io{self.number}.yaml"
         forward = {"listen": self.address, "roots": [str(self.root)], "key": str(self.key),
-                   "number": self.number}
+                   "number": self.number, **self.forward}
         config.write_text(json.dumps({"tailrace": 1, "name": "io", "memory": {"budget": "64 MiB"},
                                       "forward": forward}))
         with open(self.directory / f"io{self.number}.log", "a") as log:
@@ -124,12 +124,12 @@ class Program:
         return len(steps)
 
 
-def write_config(directory, out, servers, key):
+def write_config(directory, out, servers, key, **forward):
     text = {"tailrace": 1, "name": "sim", "place": {"kind": "thread", "cpus": "none"}, "memory": {"budget": "8 MiB"},
             "storage": {"path": str(out), "existing": "continue"},
             "layouts": {"large": {"type": "float64", "shape": [50_000]}, "few": {"type": "float32", "shape": [7]}},
             "variables": {"u": {"layout": "large"}, "small": {"layout": "few"}},
-            "forward": {"servers": servers, "key": str(key)}}
+            "forward": {"servers": servers, "key": str(key), **forward}}
     path = directory / "sim.yaml"
     path.write_text(json.dumps(text))
     return path

@@ -18,18 +18,18 @@ FORWARDERS = 2
 STEPS_PER_KILL = 5
 
 
-def run(directory, kills, seed):
+def run(directory, kills, seed, **forward):
     """Returns how many forwarders and programs were killed, and how many files the programs have left."""
     dice = random.Random(seed)
     key = directory / "key"
     assert cli.main(["key", "new", str(key)]) == 0
     out = directory / "out"
     out.mkdir()
-    daemons = [world.Daemon(directory, out, key, number) for number in range(FORWARDERS)]
+    daemons = [world.Daemon(directory, out, key, number, **forward) for number in range(FORWARDERS)]
     killed = {"forwarders": 0, "programs": 0}
     programs = []
     try:
-        config = world.write_config(directory, out, [daemon.address for daemon in daemons], key)
+        config = world.write_config(directory, out, [daemon.address for daemon in daemons], key, **forward)
         programs = [world.Program(config, out, client, 20 + kills * STEPS_PER_KILL) for client in range(PROGRAMS)]
         running = set(programs)
         pause = 0  # lines until the next death
@@ -66,10 +66,11 @@ def run(directory, kills, seed):
 
 
 @pytest.mark.parametrize("kills", [6, pytest.param(300, marks=pytest.mark.slow)])
-def test_nothing_reported_is_lost(tmp_path, kills):
+@pytest.mark.parametrize("connections", [1, 4])
+def test_nothing_reported_is_lost(tmp_path, kills, connections):
     seed = world.seed()
     print(f"TAILRACE_TEST_SEED={seed}")
-    killed, files = run(tmp_path, kills, seed)
+    killed, files = run(tmp_path, kills, seed, connections=connections)
     print(f"killed {killed['forwarders']} forwarders and {killed['programs']} programs; {files} files are right")
     assert sum(killed.values()) == kills
     assert files == PROGRAMS * (20 + kills * STEPS_PER_KILL)
