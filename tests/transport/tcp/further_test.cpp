@@ -269,7 +269,7 @@ TEST_F(Further, ASecretEndsWithItsPeer) {
 
 // Whoever does not ask, or asks for something else, is no more than a stranger.
 TEST_F(Further, IsAStrangerUntilItHasJoined) {
-  start({.greeting = std::chrono::milliseconds(300), .connections = 4});
+  start({.greeting = std::chrono::seconds(1), .connections = 4});
   RawPeer silent(*rig_, true);
   RawPeer(*rig_, true).send({.kind = FrameKind::message});
   EXPECT_NE(message_of(rig_->next(rig_->listener, Kind::refused).status).find("kind"), std::string::npos);
@@ -335,7 +335,7 @@ TEST_F(Further, TheLastMessageArrivesWhileBulkDataMove) {
 // Any of the sockets breaks at any time. Both ends hear of it after the ends of all sends and receives, whose memory
 // is free then: here it is freed at once, under the threads of a turn if there still were any.
 TEST_F(Further, MemoryIsFreeWhenAnEndIsTold) {
-  for_seeds(20, [&](uint64_t seed) {
+  for_seeds(8, [&](uint64_t seed) {
     dice_ = Dice(seed);
     start();
     connect(4);
