@@ -93,7 +93,7 @@ class Connection {
   // Takes it in: it carries the bulk data of a peer from now on.
   void join(std::shared_ptr<Transfers> transfers);
   // Has a first connection take pieces to send by itself as it needs them, as the only one of a peer does, or leaves
-  // it to others to deal them out.
+  // it to others to deal them out: else it would send all of what has just been fetched before others get any.
   void deal_itself(bool itself) { deals_itself_ = itself; }
 
   // See Transport. After a failure they end at once.

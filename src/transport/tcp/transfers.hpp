@@ -56,8 +56,7 @@ class Transfers {
   // The next two require waits(). refuse() returns the tag of the send, which has ended.
   void fetch(uint64_t number);
   uint64_t refuse(uint64_t number);
-  // Returns the next piece that is to go, which some connection must send now; none: nothing is wanted. If the peer
-  // has further connections, only between turns.
+  // Returns the next piece that is to go, which some connection must send now; none: nothing is wanted.
   std::optional<Piece> next_piece();
 
   // ---- what comes
