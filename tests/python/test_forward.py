@@ -177,6 +177,31 @@ def test_files_are_those_of_a_run_without_forwarders(tmp_path, key, start, kind,
     assert io.messages() == ""
 
 
+def connections_to(address):
+    """How many connections of this machine there are to a forwarder's port."""
+    port = int(address.rpartition(":")[2])
+    lines = pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]
+    fields = [line.split() for line in lines]
+    return sum(remote.endswith(f":{port:04X}") and state == "01" for _, _, remote, state, *_ in fields)
+
+
+@pytest.mark.parametrize(("program", "forwarders", "expected"), [(4, 4, 4), (1, 4, 1), (4, 1, 1), (8, 2, 2)])
+def test_there_are_as_many_connections_as_both_want(tmp_path, key, start, program, forwarders, expected):
+    io = start(forward={"connections": forwarders})
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, connections=program)
+    with tailrace.open(file, 0) as out:
+        assert connections_to(io.address) == 1  # further ones are made when there are bulk data
+        for step in range(20):
+            out.write("u", step, step + np.arange(200_000.0))
+            out.end_iteration(step)
+            out.flush()
+        assert connections_to(io.address) == expected
+        [client] = forwarder.status(io.address, key)["clients"]
+        assert client["transfers"] > 0
+    assert io.stop() == 0
+    assert io.messages() == ""
+
+
 def test_blocks_are_read_back_through_the_forwarder(tmp_path, key, start):
     io = start()
     file = write_config(tmp_path, tmp_path / "out", [io.address], key)
