@@ -332,6 +332,29 @@ TEST_F(Further, TheLastMessageArrivesWhileBulkDataMove) {
   });
 }
 
+// A caller leaves while its further connections are being made: these are half made, or have just asked to join. What
+// it has sent takes several turns to come.
+TEST_F(Further, AllMessagesArriveOfAPeerThatLeavesEarly) {
+  for_seeds(20, [&](uint64_t seed) {
+    dice_ = Dice(seed);
+    start();
+    rig_->connect();
+    Bytes bulk(kBulk);
+    const iovec all{bulk.data(), bulk.size()};
+    rig_->client.transport->send(rig_->at_client, {}, {&all, 1}, 1);
+    const TransportEvent message = rig_->next(rig_->listener, Kind::message);
+    Bytes into(message.bulk);
+    rig_->listener.transport->receive(message.peer, message.arrival, into, 2);
+    for (uint64_t i = dice_.below(40); i > 0; --i) (dice_.chance(50) ? rig_->client : rig_->listener).poll();
+    constexpr size_t kMessages = 150;
+    const Bytes head(Transport::kMostHead);
+    for (size_t i = 0; i < kMessages; ++i) rig_->client.transport->send(rig_->at_client, head, {}, 3);
+    rig_->client.transport->close(rig_->at_client);
+    rig_->next(rig_->listener, Kind::lost);
+    EXPECT_EQ(rig_->listener.count(Kind::message), kMessages);
+  });
+}
+
 // Any of the sockets breaks at any time. Both ends hear of it after the ends of all sends and receives, whose memory
 // is free then: here it is freed at once, under the threads of a turn if there still were any.
 TEST_F(Further, MemoryIsFreeWhenAnEndIsTold) {
