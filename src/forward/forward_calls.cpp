@@ -67,8 +67,7 @@ ForwardAnswer ForwardCalls::carry_out(ForwardClient& client, const ForwardCallMe
     case ForwardCall::close: close(client, record.file); return {};
     case ForwardCall::size: return impl::answer_of(engine_.size(record.file));
     case ForwardCall::allocate: return answer_of(engine_.allocate(record.file, {record.offset, record.length}));
-    case ForwardCall::rename:
-      return answer_of(files_.rename(record.file, call.text, (record.flags & CallRecord::kReplace) != 0));
+    case ForwardCall::rename: return rename(record.file, call.text, (record.flags & CallRecord::kReplace) != 0);
     case ForwardCall::stat: return stat(call.text);
     case ForwardCall::list: return list(call.text, bulk);
     case ForwardCall::make_directory: return answer_of(names.make_directory(call.text));
@@ -86,6 +85,20 @@ ForwardAnswer ForwardCalls::carry_out(ForwardClient& client, const ForwardCallMe
     case ForwardCall::join: break;
   }
   TAILRACE_ASSERT(false);
+}
+
+bool ForwardCalls::put_off(ForwardClient& client, uint64_t number, const ForwardCallMessage& call) {
+  ForwardClient::Use& use = client.files.at(call.record.file);
+  if (use.pending == 0) return false;
+  use.renames.push_back({number, call.text, (call.record.flags & CallRecord::kReplace) != 0});
+  ++client.renames;
+  return true;
+}
+
+// A file of which a part has failed gets no name, whether its client knows of the failure or not.
+ForwardAnswer ForwardCalls::rename(uint32_t file, const std::string& to, bool replace) {
+  const Status& failure = engine_.failure(file);
+  return answer_of(failure.ok() ? files_.rename(file, to, replace) : failure);
 }
 
 ForwardAnswer ForwardCalls::open(ForwardClient& client, const ForwardCallMessage& call) {
@@ -156,10 +169,14 @@ void ForwardCalls::close(ForwardClient& client, uint32_t file) {
   if (use.times == 0) client.files.erase(file);
 }
 
-void ForwardCalls::transfer_ended(ForwardClient& client, uint32_t file) {
+void ForwardCalls::transfer_ended(ForwardClient& client, uint32_t file, Answer answer) {
   ForwardClient::Use& use = client.files.at(file);
   TAILRACE_ASSERT(use.pending > 0);
   if (--use.pending > 0) return;
+  for (const WaitingRename& one : std::exchange(use.renames, {})) {
+    --client.renames;
+    if (!client.gone) answer(one.number, rename(file, one.to, one.replace));  // else it calls again, if it lives
+  }
   for (; use.closing > 0; --use.closing) files_.close(file);
   if (use.times == 0) client.files.erase(file);
 }

@@ -25,12 +25,20 @@ struct WaitingTransfers {
   uint64_t bulk = 0;
 };
 
+// A renaming that waits until what was confirmed of the file is written.
+struct WaitingRename {
+  uint64_t number = 0;  // of the call
+  std::string to;
+  bool replace = false;
+};
+
 struct ForwardClient {
   // A file that the client has open.
   struct Use {
     uint32_t times = 0;    // opened and not closed
     uint32_t closing = 0;  // closed while transfers were pending: the file is closed after them
     uint32_t pending = 0;  // transfers in the engine
+    std::vector<WaitingRename> renames = {};
   };
 
   PeerId peer = 0;
@@ -50,6 +58,7 @@ struct ForwardClient {
   uint32_t next_lock = 1;
   std::deque<WaitingTransfers> waiting;
   uint32_t under_way = 0;  // messages that have memory
+  size_t renames = 0;      // that wait
   uint64_t held = 0;       // bytes of memory
   // Counts of what has ended.
   uint64_t transfers = 0;

@@ -236,6 +236,7 @@ void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEv
   }
   const bool is_ordered = call->record.call == ForwardCall::truncate || call->record.call == ForwardCall::settle;
   if (is_ordered) return put_in_turn(client, head.number, call->record);
+  if (call->record.call == ForwardCall::rename && ForwardCalls::put_off(client, head.number, *call)) return;
   std::vector<std::byte> bulk;
   ForwardAnswer answer;
   if (call->record.call == ForwardCall::status) {
@@ -270,9 +271,11 @@ Status Forwarder::join(ForwardClient& client, const ForwardCallMessage& call) {
 // one call at a time.
 size_t Forwarder::unanswered_calls(const ForwardClient& client) const {
   const auto is_its = [&client](uint64_t name) { return name == client.peer; };
-  return static_cast<size_t>(
-      std::count_if(ordered_.begin(), ordered_.end(), [&](const auto& one) { return is_its(one.second->client); }) +
-      std::count_if(texts_.begin(), texts_.end(), [&](const auto& one) { return is_its(one.second.client); }));
+  return client.renames +
+         static_cast<size_t>(
+             std::count_if(ordered_.begin(), ordered_.end(),
+                           [&](const auto& one) { return is_its(one.second->client); }) +
+             std::count_if(texts_.begin(), texts_.end(), [&](const auto& one) { return is_its(one.second.client); }));
 }
 
 void Forwarder::put_in_turn(ForwardClient& client, uint64_t number, const CallRecord& call) {
@@ -469,7 +472,10 @@ void Forwarder::ended(Work& work, const Request& request, const Status& status) 
     const Extent extent = request.pieces.front().extent;
     queued_[files_.stripes(request.file).server_of(extent.offset)] -= extent.length;
   }
-  calls_.transfer_ended(clients_.at(work.client), request.file);
+  ForwardClient& client = clients_.at(work.client);
+  calls_.transfer_ended(client, request.file, [&](uint64_t number, const ForwardAnswer& answer) {
+    send_answer(client, number, answer, {});
+  });
   if (work.syncing) {
     if (!status.ok()) {
       for (uint32_t i = 0; i < work.records.size(); ++i) {

@@ -378,6 +378,36 @@ TEST_F(Loss, AForwarderThatLeavesAnswersFirst) {
   of.files().close(file);
 }
 
+// A publication comes while a write that was confirmed as received is still being carried out: the file gets its name
+// when its bytes are there, or never.
+TEST_F(Loss, AFileIsNotPublishedBeforeWhatWasConfirmedAsReceived) {
+  for (const bool fails : {false, true}) {
+    ForwardedClient of = client(OnLoss::next, TransferRecord::Confirm::received);
+    const std::string path = path_at(rig_, of, scratch_, "io1", fails ? "f" : "g");
+    const FileHandle file = of.open(path);
+    ForwarderNode& slow = *rig_.forwarders.at("io1");
+    slow.storage.held = true;
+    if (fails) slow.storage.failure = ENOSPC;
+    EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+    of.storage().submit(FileOperation{.kind = FileOperation::Kind::publish, .file = file, .path = path + ".new"});
+    std::optional<FileOperationEnd> end;
+    for (int turns = 0; turns < 200 && !end; ++turns) {
+      if (turns == 60) slow.storage.held = false;
+      if (turns < 60) {
+        EXPECT_FALSE(std::filesystem::exists(path + ".new"));
+      }
+      of.reap();
+      rig_.turn();
+      end = of.storage().reap_operation();
+      EXPECT_FALSE(end && turns < 60);
+    }
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->status.ok(), !fails);
+    EXPECT_EQ(std::filesystem::exists(path + ".new"), !fails);
+    slow.storage.failure = 0;
+  }
+}
+
 // The forwarder tells of the loss when it settles the file, which has moved when the client hears that.
 TEST_F(Loss, AWriteConfirmedAsReceivedThatFailsWhileItsForwarderLeavesIsTold) {
   ForwardedClient of = client(OnLoss::next, TransferRecord::Confirm::received);

@@ -156,7 +156,9 @@ uint64_t ForwarderSet::begin_call(size_t forwarder, const ForwardCallMessage& me
   const uint64_t number = next_number_++;
   Forwarder& of = forwarders_[forwarder];
   TAILRACE_REQUIRE(of.state == State::ready || of.state == State::leaving);
-  of.calls.emplace(number, clock_.now() + options_.answer);
+  // A renaming waits for all that was confirmed of its file, however slow the storage is.
+  const bool has_limit = message.record.call != ForwardCall::rename;
+  of.calls.emplace(number, has_limit ? clock_.now() + options_.answer : Nanoseconds::max());
   links_.send(of.peer, encode_call(number, message), {}, number);
   return number;
 }
@@ -168,9 +170,15 @@ void ForwarderSet::says_nothing(size_t forwarder) {
 // A link ends if a call on it is not answered in time.
 void ForwarderSet::end_late_calls() {
   for (size_t i = 0; i < forwarders_.size(); ++i) {
-    const auto& calls = forwarders_[i].calls;
-    if (!calls.empty() && clock_.now() >= calls.begin()->second) says_nothing(i);
+    if (clock_.now() >= answer_due(forwarders_[i])) says_nothing(i);
   }
+}
+
+// Returns when the next call must be answered.
+Nanoseconds ForwarderSet::answer_due(const Forwarder& of) {
+  Nanoseconds due = Nanoseconds::max();
+  for (const auto& [number, until] : of.calls) due = std::min(due, until);
+  return due;
 }
 
 // Reports the calls of a link that is gone.
@@ -183,7 +191,8 @@ void ForwarderSet::forget_calls(size_t forwarder) {
 std::optional<Nanoseconds> ForwarderSet::due() const {
   std::optional<Nanoseconds> due = links_.due();
   for (const Forwarder& of : forwarders_) {
-    if (!of.calls.empty()) due = std::min(due.value_or(Nanoseconds::max()), of.calls.begin()->second);
+    const Nanoseconds answer = answer_due(of);
+    if (answer != Nanoseconds::max()) due = std::min(due.value_or(Nanoseconds::max()), answer);
   }
   return due;
 }

@@ -156,6 +156,7 @@ class ForwarderSet {
   void lose(size_t forwarder, const LinkEvent& end);
   void forget_calls(size_t forwarder);
   void end_late_calls();
+  static Nanoseconds answer_due(const Forwarder& of);
   void says_nothing(size_t forwarder);
   void note_loss(Forwarder& of, Nanoseconds heard) const;
   std::optional<size_t> forwarder_of(PeerId peer) const;
