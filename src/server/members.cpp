@@ -152,6 +152,19 @@ void Members::note_iteration(Member& member, const Descriptor& verb) {
   for (auto& [client, other] : all_) other->to_client.begun_by_any(verb.iteration);
 }
 
+// Logs that an iteration has failed if no client is left that could report it.
+void Members::note_unwritten(const Files& files, int64_t iteration, const Status& why) {
+  const bool is_kept = gave_up_absent_ && files.config.place.on_missing == OnMissing::keep;  // for `recover`
+  bool is_told = is_kept || why.code() == TAILRACE_DROPPED;  // the list of dropped iterations says so
+  visit(files.group, [&](const Member& member) { is_told = is_told || !member.is_gone(); });
+  if (is_told) return;
+  Fault fault = why.fault();
+  fault.iteration = iteration;
+  fault.message = fmt::format("iteration {} is not written, and its clients have gone: {}", iteration, fault.message);
+  files.log->error("{}", fault.message);
+  if (unwritten_.ok()) unwritten_ = Status(std::move(fault));
+}
+
 // Notes that an iteration of a group has left: its members are no longer needed for it, and may begin another one.
 void Members::forget_iteration(int group, int64_t iteration) {
   visit(group, [iteration](Member& member) {

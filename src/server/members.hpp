@@ -77,6 +77,7 @@ class Members final {
     }
     void failed(int64_t iteration, const Status& why) override { members.ledger_.failed(group, iteration, why); }
     void unpublished(int64_t iteration, const Status& why) override {
+      members.note_unwritten(*this, iteration, why);
       members.ledger_.unpublished(group, iteration, why);
       members.forget_iteration(group, iteration);
     }
@@ -159,10 +160,13 @@ class Members final {
   // Stops waiting, as an earlier server had done.
   void give_up_absent_again();
   bool gave_up_absent() const { return gave_up_absent_; }
+  // Returns the first failure of an iteration whose clients had all gone; ok if there was none.
+  const Status& unwritten() const { return unwritten_; }
 
  private:
   Files& files_for(Member& member);
   void share_descriptors();
+  void note_unwritten(const Files& files, int64_t iteration, const Status& why);
   void forget_iteration(int group, int64_t iteration);
   size_t expected() const;
   std::vector<int> absent_numbers() const;
@@ -176,6 +180,7 @@ class Members final {
   std::set<int> came_;
   bool gave_up_absent_ = false;  // on the clients that had not come
   std::set<int64_t> common_;     // iterations in the shared files, begun and not left
+  Status unwritten_;
 };
 
 }  // namespace tailrace::impl

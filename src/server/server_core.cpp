@@ -192,6 +192,8 @@ std::optional<Nanoseconds> ServerCore::limit() const {
   return std::max(*next - clock_.now(), Nanoseconds::zero());
 }
 
+Status ServerCore::unwritten() const { return clients_ ? clients_->members().unwritten() : Status(); }
+
 bool ServerCore::finish() {
   while (engine_ != nullptr && !engine_->idle()) {
     doorbell_.prepare();

@@ -67,6 +67,10 @@ class ServerCore final {
   bool step(Acceptor& acceptor);
   // Returns true if no verb of the client is under way.
   bool settled(int client) const { return clients_->settled(client); }
+  // Returns the first failure of an iteration that no client was left to report; ok if there was none. Call it before
+  // finish().
+  Status unwritten() const;
+
   // Call it after run(): waits until nothing is under way. Returns true if the ledger must outlive this server: the
   // next one needs it to refuse clients that come after their run.
   bool finish();

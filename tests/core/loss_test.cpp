@@ -81,6 +81,26 @@ TEST(ServerLoss, IsToldToEveryClientThatWaits) {
   EXPECT_EQ(node.leavings(), std::vector<std::string>());
 }
 
+// Nobody is left who could be told, so the server that continues for the dead says it itself.
+TEST(ServerLoss, ThatNobodyCanRepairIsToldByDrain) {
+  const CoreNode node;
+  const Directory directory("/dev/shm");
+  {
+    const Environment place("TAILRACE_TEST_PLACE", "core");
+    OtherProcess client(TEST_OTHER_PROCESS);
+    ASSERT_EQ(client.ask("open " + directory.path().string() + " run 0"), kOk);
+    stop(only_server(node));
+    for (const char* call : {"write 0", "end 0", "write 1", "end 1"}) ASSERT_EQ(client.ask(call), kOk);
+    client.end(SIGKILL);
+  }
+  kill_server(node);
+  test::fs::create_directory(directory.path() / (file_of(0, 0) + ".part"));
+  EXPECT_EQ(node.drain().size(), 1u) << "iteration 0 cannot be written";
+  EXPECT_FALSE(test::fs::exists(directory.path() / file_of(0, 0)));
+  test::expect_exact(directory.path() / file_of(0, 1), 1);
+  EXPECT_EQ(node.leavings(), std::vector<std::string>());
+}
+
 TEST(ServerLoss, OfAProgramThatHasVanishedIsAClearError) {
   const CoreNode node;
   const Directory directory("/dev/shm");

@@ -144,7 +144,7 @@ void CoreAcceptor::wait(std::optional<Nanoseconds> limit) {
 
 void CoreAcceptor::distrusted(int number, const Status& why) {
   Client& client = *clients_[number];
-  client.log->warning("client {} is lost: {}; what it committed before is written", number, why.fault().message);
+  client.log->warning("client {} is lost: {}; its data are still written", number, why.fault().message);
   hear_no_more(client);
 }
 
@@ -371,7 +371,7 @@ void CoreAcceptor::hear(Client& client) {
 void CoreAcceptor::lose(Client& client, bool died, const std::string& why) {
   if (host_.gone(client.number)) return;
   host_.lose(client.number, died);
-  if (died) client.log->warning("client {} is lost: {}; what it committed is written", client.number, why);
+  if (died) client.log->warning("client {} is lost: {}; what it committed is still written", client.number, why);
   hear_no_more(client);
 }
 

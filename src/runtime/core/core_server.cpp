@@ -202,6 +202,7 @@ Status CoreServer::serve() {
   announce_ready(options_.announce);
   core_->run(*acceptor_);
   acceptor_.reset();  // admit no more clients
+  if (abandoned_.ok()) abandoned_ = core_->unwritten();
   const bool keeps_ledger = core_->finish() || left_aside_;
   core_.reset();
   parts_.engine.reset();

@@ -99,7 +99,7 @@ class CoreServer final : private CoreAcceptor::Host {
   bool adopting_ = false;         // it takes over clients of an earlier server
   Status given_up_;               // why the data of the one that it just tried to take over are not needed any more
   bool left_aside_ = false;       // it has left data of an earlier server for one that can read them
-  Status abandoned_;              // why an earlier server's clients were given up; ok: they were not
+  Status abandoned_;              // why data of an earlier server's clients are lost; ok: none are
   std::optional<Config> common_;  // the first client's configuration, for what all have in common
   FileRights rights_;             // the first client's, and since then those of this process
   ServerParts parts_;
