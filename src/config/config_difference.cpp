@@ -206,7 +206,8 @@ std::vector<SharedSetting> shared_settings(const Config& config) {
   all.push_back({"place.filter_threads", std::to_string(config.place.filter_threads), Shared::first});
   all.push_back({"place.patience", fmt::format("{} s", config.place.patience), Shared::first});
   add_storage(storage, forward.on(), all);
-  all.push_back({"storage.backend", word(config.storage.backend, {"auto", "uring", "posix", "memory"})});
+  const std::string backend = word(config.storage.backend, {"auto", "uring", "posix", "memory"});
+  all.push_back({"storage.backend", backend, Shared::first});
   all.push_back({"storage.direct", flag(config.storage.direct), Shared::first});
   all.push_back({"storage.queue_depth", std::to_string(config.storage.queue_depth), Shared::first});
   all.push_back({"storage.throttle", text_of(config.storage.throttle), Shared::first});

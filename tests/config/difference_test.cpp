@@ -54,7 +54,7 @@ const Change kChanges[] = {
     {"storage.file_per", [](Config& of) { of.storage.file_per = FilePer::node; }, "node", "process"},
     {"storage.iterations_per_file", [](Config& of) { of.storage.iterations_per_file = 0; }, "all", "1"},
     {"storage.slots", [](Config& of) { of.storage.slots = true; }, "true", "false"},
-    {"storage.backend", [](Config& of) { of.storage.backend = Backend::posix; }, "posix", "auto"},
+    {"storage.backend", [](Config& of) { of.storage.backend = Backend::posix; }, "posix", "auto", true},
     {"storage.direct", [](Config& of) { of.storage.direct = false; }, "false", "true", true},
     {"storage.queue_depth", [](Config& of) { of.storage.queue_depth = 1; }, "1", "8", true},
     {"storage.throttle",
