@@ -31,6 +31,7 @@ struct TransportOptions {
   // calling thread allow.
   size_t connections = 1;
   Nanoseconds invitation = std::chrono::seconds(5);  // for a peer's further connections
+  Nanoseconds silence = std::chrono::seconds(8);     // of a further connection, after which its peer counts as lost
   // Over UCX.
   std::string devices = {};              // "mlx5_0:1", as UCX_NET_DEVICES names them; empty: those that are no TCP's
   std::string transports = {};           // as UCX_TLS names them; empty: UCX chooses

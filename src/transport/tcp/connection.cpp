@@ -94,6 +94,15 @@ void Connection::join(std::shared_ptr<Transfers> transfers) {
   writer_.queue({.kind = FrameKind::joined});
 }
 
+void Connection::beat() {
+  if (phase_ == Phase::open && writer_.unsent() == 0) writer_.queue({.kind = FrameKind::beat});
+}
+
+bool Connection::is_silent(Nanoseconds now, Nanoseconds limit) {
+  if (silent_since_ == Nanoseconds::zero() || std::exchange(heard_then_, heard_) != heard_) silent_since_ = now;
+  return now - silent_since_ >= limit;
+}
+
 // ---- what comes ------------------------------------------------------------------------------------------------
 
 bool Connection::read_some() {
@@ -103,6 +112,7 @@ bool Connection::read_some() {
     if (!got.ok()) fail(got.status());
     if (!got.ok() || got.value() == 0) return false;
     all += got.value();
+    heard_ += got.value();
     take_part(got.value());
     if (!is_there() || asks_) return false;
   }
@@ -131,7 +141,7 @@ void Connection::take_part(size_t bytes) {
 
 bool Connection::may_come(FrameKind kind) const {
   if (phase_ == Phase::joining) return kind == (calls_ ? FrameKind::joined : FrameKind::join);
-  if (is_further_) return kind == FrameKind::bulk;
+  if (is_further_) return kind == FrameKind::bulk || kind == FrameKind::beat;
   if (kind == FrameKind::invite) return calls_ && !is_invited_;
   return kind >= FrameKind::message && kind <= FrameKind::bulk;
 }
@@ -156,7 +166,9 @@ void Connection::check_head() {
     body_.resize(head_.head + head_.bulk);
   } else if (has_secret) {
     if (head_.head != sizeof(JoinSecret)) break_off("found a secret of a wrong length");
-  } else if (head_.kind != FrameKind::joined && (!transfers_->waits(head_.number) || head_.bulk != 0)) {
+  } else if (head_.kind == FrameKind::joined || head_.kind == FrameKind::beat) {
+    return;
+  } else if (!transfers_->waits(head_.number) || head_.bulk != 0) {
     break_off("found an answer to no message");
   }
 }
@@ -186,6 +198,7 @@ void Connection::end_frame() {
       phase_ = Phase::open;
       has_opened_ = true;
       break;
+    case FrameKind::beat: break;
   }
   head_done_ = body_done_ = 0;
 }

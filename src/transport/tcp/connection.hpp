@@ -92,6 +92,10 @@ class Connection {
   const Invitation* asks() const { return asks_ ? &*asks_ : nullptr; }
   // Takes it in: it carries the bulk data of a peer from now on.
   void join(std::shared_ptr<Transfers> transfers);
+  // A further connection says that it is there, if it has nothing else to say.
+  void beat();
+  // Returns true if nothing has come by it for this long. Call it from time to time.
+  bool is_silent(Nanoseconds now, Nanoseconds limit);
   // Has a first connection take pieces to send by itself as it needs them, as the only one of a peer does, or leaves
   // it to others to deal them out: else it would send all of what has just been fetched before others get any.
   void deal_itself(bool itself) { deals_itself_ = itself; }
@@ -151,6 +155,10 @@ class Connection {
   std::vector<TransportEvent> events_;  // that nobody has taken
   bool is_leaving_ = false;
   bool has_said_goodbye_ = false;
+
+  uint64_t heard_ = 0;       // bytes
+  uint64_t heard_then_ = 0;  // … at the first look since …
+  Nanoseconds silent_since_{0};
 
   FrameHead head_;
   size_t head_done_ = 0;  // bytes of it

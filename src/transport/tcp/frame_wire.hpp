@@ -33,7 +33,8 @@ enum class FrameKind : uint32_t {
   bulk = 5,     // the piece `head`, from 0, of the bulk data of the message `number`: its `bulk` bytes follow
   invite = 6,   // `bulk` further connections may join the peer `number`; its secret follows, `head` bytes
   join = 7,     // this connection is one of the peer `number`; its secret follows, `head` bytes
-  joined = 8    // it is
+  joined = 8,   // it is
+  beat = 9      // nothing: this further connection is there
 };
 
 struct FrameHead {

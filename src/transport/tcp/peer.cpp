@@ -41,6 +41,7 @@ Peer::News Peer::settle(std::vector<TransportEvent>& events, std::vector<PeerId>
     further->take_events(events);
     const bool failed = further->phase() == Connection::Phase::failed;
     if (failed && further->has_joined() && !further->is_left()) first_->fail(further->why());
+    has_lost_one_ = has_lost_one_ || (failed && further->has_joined());
   }
   first_->take_events(events);
   const bool is_lost = first_->phase() == Connection::Phase::failed;
@@ -54,6 +55,18 @@ Peer::News Peer::settle(std::vector<TransportEvent>& events, std::vector<PeerId>
   if (is_lost) return std::exchange(was_lost_, true) ? News::none : News::lost;
   const bool is_open = first_->phase() == Connection::Phase::open;
   return is_open && !std::exchange(was_open_, true) ? News::opened : News::none;
+}
+
+void Peer::look_after(Nanoseconds now, Nanoseconds silence, std::vector<PeerId>& busy) {
+  bool is_over = has_lost_one_ && now - lost_one_.value_or(now) >= silence;
+  if (has_lost_one_ && !lost_one_) lost_one_ = now;
+  for (const auto& further : further_) {
+    if (!further->has_joined()) continue;
+    is_over = further->is_silent(now, silence) || is_over;
+    further->beat();
+    busy.push_back(further->id());
+  }
+  if (is_over) first_->fail(Status(TAILRACE_TIMEOUT, "one of its further connections is silent"));
 }
 
 void Peer::deal(std::vector<PeerId>& busy) {

@@ -3,8 +3,9 @@
 //
 // A further connection is no one's until it has shown that it knows the peer's secret, which was told inside TLS: who
 // has the key alone cannot put bytes into another one's transfers. One that cannot be made means that there are
-// fewer. One that fails later is the loss of the peer, since pieces are lost with it. A peer that leaves says so on
-// each of its connections; then the first one has the last word, since what went by it last may still be on the way.
+// fewer. One that fails or falls silent later is the loss of the peer, since pieces are lost with it. A peer that
+// leaves says so on each of its connections; then the first one has the last word, since what went by it last may
+// still be on the way.
 //
 // Used between turns of the transport only.
 #pragma once
@@ -43,6 +44,13 @@ class Peer {
   // A caller's: adds a further connection that has begun.
   void add(std::unique_ptr<Connection> further) { further_.push_back(std::move(further)); }
 
+  // Returns true if it has further connections, or had some that it has lost.
+  bool has_further() const { return !further_.empty() || has_lost_one_; }
+  // Call it from time to time: further connections say that they are there, and one by which nothing has come for
+  // `silence`, or that has ended as long ago, is the loss of the peer. Appends the numbers of those that have
+  // something to say.
+  void look_after(Nanoseconds now, Nanoseconds silence, std::vector<PeerId>& busy);
+
   // After connections have moved: appends what has happened. Closes further connections that have ended, and all if
   // the peer is lost; appends their numbers. Returns, once each, that the first connection has opened, and that the
   // peer is lost.
@@ -59,6 +67,8 @@ class Peer {
   bool was_lost_ = false;
   std::vector<std::unique_ptr<Connection>> further_;  // those of a caller may not have joined yet
   bool is_shared_ = false;                            // some have
+  bool has_lost_one_ = false;                         // a further one has said goodbye …
+  std::optional<Nanoseconds> lost_one_;               // … before this time
   std::optional<Connection::Invitation> invitation_;  // of a listener; `most`: that may still join
   Nanoseconds until_{0};
 };

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
@@ -51,6 +52,12 @@ void sort_once(std::vector<PeerId>& numbers) {
 }
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+// Returns how many descriptors further connections may take: files need the others.
+size_t most_further() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / 4 : 0;
+}
 
 }  // namespace
 
@@ -301,6 +308,7 @@ void TcpTransport::poll(std::vector<TransportEvent>& events) {
     }
   }
   move(turn);
+  look_after_further();
   drop_the_slow();
   accept_some();  // some may have made room
   end_the_left();
@@ -330,6 +338,20 @@ void TcpTransport::move(std::span<Move> turn) {
   for (const PeerId id : moved) settle(id);
 }
 
+// All that has come was read before: a process that was stopped for a while finds no silence.
+void TcpTransport::look_after_further() {
+  const Nanoseconds time = now();
+  if ((further_.empty() && !some_have_further_) || time < beat_at_) return;
+  beat_at_ = time + options_.silence / 4;
+  some_have_further_ = false;
+  for (auto& [id, peer] : peers_) {
+    if (!peer.has_further()) continue;
+    some_have_further_ = true;
+    peer.look_after(time, options_.silence, busy_);
+    settle(id);
+  }
+}
+
 // After connections of a peer have moved.
 void TcpTransport::settle(PeerId id) {
   Peer& peer = peers_.at(id);
@@ -339,7 +361,8 @@ void TcpTransport::settle(PeerId id) {
   if (news == Peer::News::opened) events_.push_back({.kind = TransportEvent::Kind::connected, .peer = id});
   if (news == Peer::News::lost) failed_.emplace_back(id, peer.first().why());
   // A peer without bulk data needs no further connections. Without random bytes it has none.
-  const bool invites = !peer.first().calls() && !peer.is_invited() && peer.first().carries_bulk();
+  const bool has_room = further_.size() + most_connections() <= most_further();
+  const bool invites = has_room && !peer.first().calls() && !peer.is_invited() && peer.first().carries_bulk();
   if (invites && most_connections() > 1) {
     (void)peer.invite(most_connections() - 1, now() + options_.invitation);
     busy_.push_back(id);
@@ -372,6 +395,7 @@ bool TcpTransport::tell_losses() {
       continue;
     }
     peers_.erase(id);
+    std::erase_if(further_, [id = id](const auto& one) { return one.second == id; });
     losses.push_back({.kind = TransportEvent::Kind::lost, .peer = id, .status = std::move(why)});
   }
   failed_ = std::move(later);
@@ -436,6 +460,7 @@ void TcpTransport::set_timer() {
   if (!strangers_.empty()) {
     least = strangers_.begin()->second.since + options_.greeting;
   }
+  if (!further_.empty() || some_have_further_) least = std::min(least.value_or(Nanoseconds::max()), beat_at_);
   if (may_accept_ || waiting_) least = std::min(least.value_or(Nanoseconds::max()), now() + kLeastTurn);
   for (const auto& [id, one] : leaving_) least = std::min(least.value_or(one.until), one.until);
   if (least == set_for_) return;  // most polls: nobody must be dropped, and the timer stands

@@ -100,6 +100,7 @@ class TcpTransport final : public Transport {
   void move(std::span<Move> turn);
   void settle(PeerId id);
   Connection* find(PeerId id, PeerId& peer);
+  void look_after_further();
   size_t most_connections();
   void drop_the_slow();
   void end_the_left();
@@ -123,6 +124,8 @@ class TcpTransport final : public Transport {
   std::map<PeerId, Leaving> leaving_;
   std::vector<PeerId> busy_;                       // connections that may have something to do
   std::vector<std::pair<PeerId, Status>> failed_;  // of connections that never were; their owner must hear of it
+  Nanoseconds beat_at_{0};                         // when further connections are looked after next
+  bool some_have_further_ = false;                 // of the peers, at the last time
   std::optional<Nanoseconds> set_for_;             // the time at which the timer rings
   PeerId last_ = 0;
   std::optional<size_t> most_connections_;  // none: nobody has needed it

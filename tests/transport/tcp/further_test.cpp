@@ -2,6 +2,7 @@
 // their rules.
 #include <dirent.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 
 #include <set>
 
@@ -204,13 +205,13 @@ TEST_F(Further, OtherFramesCutThePeer) {
   start();
   connect(4);
   for (const FrameKind kind :
-       {FrameKind::message, FrameKind::fetch, FrameKind::invite, FrameKind::join, FrameKind::joined, FrameKind{9}}) {
+       {FrameKind::message, FrameKind::fetch, FrameKind::invite, FrameKind::join, FrameKind::joined, FrameKind{10}}) {
     const auto first = raw_peer();
     joined()->send({.kind = kind, .number = 0});
     expect_cut("kind");
   }
   // By the first one of a caller as well.
-  for (const FrameKind kind : {FrameKind::invite, FrameKind::join, FrameKind::joined}) {
+  for (const FrameKind kind : {FrameKind::invite, FrameKind::join, FrameKind::joined, FrameKind::beat}) {
     raw_peer()->send({.kind = kind, .head = sizeof(JoinSecret)}, Bytes(sizeof(JoinSecret)));
     expect_cut("kind");
   }
@@ -290,6 +291,54 @@ TEST_F(Further, OneThatDiesInAPieceIsTheLossOfThePeer) {
   further->drop();
   expect_cut("closed the connection");
   EXPECT_TRUE(rig_->run_until([&] { return first->is_closed() && third->is_closed(); }));
+}
+
+// The first one is there and beats; pieces that were to come by the other never will.
+TEST_F(Further, OneThatFallsSilentIsTheLossOfThePeer) {
+  for (const bool says_goodbye : {false, true}) {
+    start({.connections = 4, .silence = std::chrono::milliseconds(400)});
+    const auto first = raw_peer();
+    const auto further = joined();
+    further->send(piece(2), Bytes(1000));
+    if (says_goodbye) further->say_goodbye();
+    const TransportEvent lost = rig_->next(rig_->listener, Kind::lost);
+    EXPECT_EQ(lost.peer, raw_);
+    EXPECT_NE(message_of(lost.status).find("silent"), std::string::npos) << message_of(lost.status);
+    const std::optional<TransportEvent> received = rig_->listener.take(Kind::received);
+    ASSERT_TRUE(received);
+    EXPECT_FALSE(received->status.ok());
+  }
+}
+
+TEST_F(Further, OneThatOnlyBeatsIsNoLoss) {
+  start({.connections = 4, .silence = std::chrono::milliseconds(400)});
+  const auto first = raw_peer();
+  const auto further = joined();
+  for (int beats = 0; beats < 12; ++beats) {
+    further->next(FrameKind::beat);
+    further->send({.kind = FrameKind::beat});
+  }
+  EXPECT_EQ(rig_->listener.count(Kind::lost), 0U);
+  for (uint32_t place = 0; place * kMostPiece < kBulk; ++place) {
+    const uint64_t bytes = std::min(kMostPiece, kBulk - place * kMostPiece);
+    (place % 2 == 0 ? *first : *further).send(piece(place, bytes), Bytes(bytes));
+  }
+  EXPECT_TRUE(rig_->next(rig_->listener, Kind::received).status.ok());
+}
+
+// Further connections leave descriptors to files.
+TEST_F(Further, AreNotMadeWhereDescriptorsAreFew) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 12;
+  start();
+  rig_->connect();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  exchange(rig_->client, kBulk);
+  exchange(rig_->listener, kBulk);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  for (int i = 0; i < 5; ++i) expect_to_work();
 }
 
 // A peer that leaves says so by all of its connections. What it has sent last by the first one arrives all the same.
