@@ -1,8 +1,8 @@
 // Team: threads that share the work of one turn with the thread that asks for it, which goes on when all have done
 // their parts.
 //
-// What the calling thread has written before run() is seen by all tasks, and what the tasks have written is seen
-// after it. So memory that one task alone uses in a turn, and the calling thread between turns, needs no lock.
+// Every task sees the calling thread's writes from before run(), and the calling thread sees those of all tasks after
+// it. So memory that one task alone uses in a turn, and the calling thread between turns, needs no lock.
 #pragma once
 
 #include <cstddef>
