@@ -96,6 +96,7 @@ class ForwardRig {
     options.confirm = confirm;
     options.name = host;
     options.output = output;
+    options.process = ++processes_;
     std::unique_ptr<Storage> local;
     if (on_loss == RemoteFiles::OnLoss::direct) local = std::make_unique<PlainStorage>(doorbell);
     auto endpoint = network.endpoint(doorbell, host, [this](Nanoseconds limit) { turn(limit); });
@@ -126,6 +127,9 @@ class ForwardRig {
   int client_key = 0;                                                // that of forwarders is 0
   std::map<std::string, std::unique_ptr<ForwarderNode>> forwarders;  // by address
   std::function<void()> during_turn;
+
+ private:
+  uint64_t processes_ = 0;  // so far
 };
 
 // A client: a remote storage, driven without an engine.

@@ -2,7 +2,8 @@
 // storage.hpp.
 //
 // What it does follows from the calls alone, and several of them may use one directory, as the forwarders of one file
-// system do. A test can make its next transfers fail, or hold their completions back, or have its files in stripes.
+// system do. A test can make its next transfers fail, hold their completions or its operations back, or have its
+// files in stripes.
 #pragma once
 
 #include <sys/uio.h>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/sync/doorbell.hpp"
 #include "storage/os/os_file_system.hpp"
@@ -40,9 +42,21 @@ class PlainStorage final : public Storage {
     }
     return count;
   }
+  void submit(FileOperation operation) override {
+    if (operations_held) return operations_.push_back(std::move(operation));
+    Storage::submit(std::move(operation));
+  }
+  // Carries out the operations that were held back.
+  void release_operations() {
+    operations_held = false;
+    for (FileOperation& one : std::exchange(operations_, {})) Storage::submit(std::move(one));
+    doorbell_.ring();
+  }
+  size_t operations() const { return operations_.size(); }  // that are held back
 
   int failure = 0;                    // errno of the transfers from now on; 0: they succeed
   bool held = false;                  // completions stay here
+  bool operations_held = false;       // operations stay here, and are not carried out
   uint64_t let_through = UINT64_MAX;  // completions that still may come
   uint64_t writes = 0;
   std::optional<StripeMap> stripes;  // of files that are opened from now on
@@ -82,6 +96,7 @@ class PlainStorage final : public Storage {
   const Capabilities capabilities_{"plain", 16, 64, 0};
   Names files_;
   std::deque<Completion> done_;
+  std::deque<FileOperation> operations_;
 };
 
 }  // namespace tailrace::impl

@@ -21,7 +21,6 @@ MergeLimits limits_of(MergeLimits limits, const Capabilities& storage) {
   return limits;
 }
 
-constexpr uint64_t kOpening = uint64_t{1} << 63;       // in the tag of an opening, beside the file
 constexpr uint64_t kReserveFrom = uint64_t{64} << 10;  // bytes; a smaller extent is not worth a call
 
 bool carries_several(const Access& access) {
@@ -46,11 +45,12 @@ Engine::Engine(Storage& storage, Scheduler& scheduler, const Clock& clock, const
       limits_(limits_of(options.merge, storage.capabilities())),
       queue_(options.max_pending, rules_of(options)),
       gather_(options.gather),
-      executor_(storage, clock, execution_of(options)) {}
+      executor_(storage, clock, execution_of(options)),
+      operations_(storage) {}
 
 void Engine::fence_by(Executor::MayBegin may_begin) {
-  may_begin_ = std::move(may_begin);
-  executor_.fence_by(may_begin_);
+  operations_.fence_by(may_begin);
+  executor_.fence_by(std::move(may_begin));
 }
 
 Engine::~Engine() {
@@ -62,18 +62,20 @@ Engine::~Engine() {
 
 FileId Engine::open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path) {
   const FileId id = add_file(path, final_path);
-  ++opening_;
-  storage_.submit(
-      {.kind = FileOperation::Kind::open, .path = path, .mode = mode, .device = device, .tag = kOpening | id});
+  operations_.submit({.kind = FileOperation::Kind::open, .path = path, .mode = mode, .device = device}, 0,
+                     [this, id](FileOperationEnd& end) { end_opening(id, end); });
   return id;
 }
 
-Result<FileId> Engine::open_now(const std::string& path, OpenMode mode, uint32_t device) {
-  Result<Opened> opened = storage_.files().open(path, mode, device);
-  if (!opened.ok()) return opened.status();
+FileId Engine::add(const std::string& path, Opened opened) {
   const FileId id = add_file(path, {});
-  note_open(files_.at(id), std::move(opened).value());
+  note_open(files_.at(id), std::move(opened));
   return id;
+}
+
+void Engine::carry_out(FileId id, FileOperation operation, uint32_t client, Operations::Then then) {
+  operation.file = file(id).handle;
+  operations_.submit(std::move(operation), client, std::move(then));
 }
 
 FileId Engine::add_file(const std::string& path, const std::string& final_path) {
@@ -94,19 +96,6 @@ void Engine::note_open(File& file, Opened opened) {
 }
 
 void Engine::publish_as(FileId id, const std::string& final_path) { file(id).final_path = final_path; }
-
-Status Engine::allocate(FileId id, Extent extent) {
-  return storage_.files().allocate(file(id).handle, extent.offset, extent.length);
-}
-
-Result<uint64_t> Engine::size(FileId id) { return storage_.files().size(file(id).handle); }
-
-Status Engine::rename(FileId id, const std::string& to, bool replace) {
-  File& of = file(id);
-  Status status = storage_.files().rename(of.handle, to, replace);
-  if (status.ok()) of.path = to;
-  return status;
-}
 
 const std::string& Engine::path(FileId id) const {
   const auto found = files_.find(id);
@@ -169,7 +158,7 @@ bool Engine::step() {
   }
   const bool something_ended = !ended_.empty();
   ended_.clear();
-  const bool an_operation_ended = reap_operations();
+  const bool an_operation_ended = operations_.progress();
   const bool something_served = serve();
   const bool something_taken = executor_.has_room() && take_ready();
   return something_ended || an_operation_ended || something_served || something_taken;
@@ -237,16 +226,16 @@ void Engine::end_unopened(const Request& request, const File& of) {
 bool Engine::reserve(const Request& request, const File& of) {
   Progress& progress = under_way_[request.slot];
   if (std::exchange(progress.reserved, true)) return false;
-  if (may_begin_ && !may_begin_(request.client)) return false;
   progress.operation = &request;
   for (const Piece& piece : request.pieces) {
     if (piece.extent.length < kReserveFrom) continue;
     ++progress.reservations;
-    storage_.submit({.kind = FileOperation::Kind::reserve,
-                     .file = of.handle,
-                     .offset = piece.extent.offset,
-                     .size = piece.extent.length,
-                     .tag = request.slot});
+    operations_.submit({.kind = FileOperation::Kind::reserve,
+                        .file = of.handle,
+                        .offset = piece.extent.offset,
+                        .size = piece.extent.length},
+                       request.client,
+                       [this, slot = request.slot](FileOperationEnd& end) { end_operation(slot, end.status); });
   }
   return progress.reservations > 0;
 }
@@ -347,8 +336,12 @@ void Engine::start(const Request& request) {
       return;
     }
     case Operation::truncate:
-      if (may_begin_ && !may_begin_(request.client)) return finish(&request, withdrawn());
-      return begin({.kind = FileOperation::Kind::truncate, .file = of.handle, .size = request.size}, request);
+      return begin({.kind = FileOperation::Kind::truncate, .file = of.handle, .size = request.size}, request,
+                   request.client);
+    case Operation::rename:
+      return begin(
+          {.kind = FileOperation::Kind::rename, .file = of.handle, .path = request.path, .replace = request.replace},
+          request, request.client);
     case Operation::sync: executor_.start_sync(&request, target(request.file, 0)); return;
     case Operation::publish:
       return begin({.kind = FileOperation::Kind::publish,
@@ -362,30 +355,15 @@ void Engine::start(const Request& request) {
   }
 }
 
-void Engine::begin(FileOperation operation, const Request& request) {
-  operation.tag = request.slot;
+void Engine::begin(FileOperation operation, const Request& request, uint32_t client) {
   under_way_[request.slot].operation = &request;
   note_begun(request.slot, clock_.now());
-  storage_.submit(std::move(operation));
-}
-
-// Takes the ends of operations on whole files. Returns true if there were any.
-bool Engine::reap_operations() {
-  bool any = false;
-  while (std::optional<FileOperationEnd> end = storage_.reap_operation()) {
-    if ((end->tag & kOpening) != 0) {
-      end_opening(static_cast<FileId>(end->tag), *end);
-    } else {
-      end_operation(*end);
-    }
-    any = true;
-  }
-  return any;
+  operations_.submit(std::move(operation), client,
+                     [this, slot = request.slot](FileOperationEnd& end) { end_operation(slot, end.status); });
 }
 
 void Engine::end_opening(FileId id, FileOperationEnd& end) {
   File& of = file(id);
-  --opening_;
   if (end.status.ok()) {
     note_open(of, std::move(end.opened));
   } else {
@@ -397,14 +375,15 @@ void Engine::end_opening(FileId id, FileOperationEnd& end) {
 }
 
 // The write for which space was reserved is ready.
-void Engine::end_operation(const FileOperationEnd& end) {
-  Progress& progress = under_way_[end.tag];
+void Engine::end_operation(uint32_t slot, const Status& status) {
+  Progress& progress = under_way_[slot];
   const bool reserves = progress.reservations > 0;
-  if (progress.outcome.ok()) progress.outcome = end.status;
+  if (progress.outcome.ok()) progress.outcome = status;
   if (reserves && --progress.reservations > 0) return;
   const Request* const request = std::exchange(progress.operation, nullptr);
   const Status outcome = std::exchange(progress.outcome, Status{});
   if (reserves && outcome.ok()) return ready_.push_back(request);
+  if (request->operation == Operation::rename && outcome.ok()) file(request->file).path = request->path;
   finish(request, outcome);
 }
 
@@ -451,9 +430,9 @@ void Engine::finish(const Request* request, const Status& status) {
 void Engine::note_end(RequestQueue::Ended& end) {
   Request& request = end.request;
   const FileId id = request.file;
-  const bool is_there = request.operation == Operation::sync || request.operation == Operation::truncate;
-  const bool gone = !request.moves_bytes() && !is_there;
-  const bool loses_bytes = request.operation != Operation::read && request.operation != Operation::truncate;
+  const bool is_changed = request.operation == Operation::truncate || request.operation == Operation::rename;
+  const bool gone = !request.moves_bytes() && !is_changed && request.operation != Operation::sync;
+  const bool loses_bytes = request.operation != Operation::read && !is_changed;
   const bool fails = !end.status.ok() && !is_withdrawn(end.status);
   if (fails && loses_bytes && file(id).failure.ok()) file(id).failure = end.status;
   under_way_[request.slot].reserved = false;

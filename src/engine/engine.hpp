@@ -19,6 +19,7 @@
 #include "base/size_histogram.hpp"
 #include "engine/execute/executor.hpp"
 #include "engine/execute/governor.hpp"
+#include "engine/execute/operations.hpp"
 #include "engine/merge/gather.hpp"
 #include "engine/merge/merge.hpp"
 #include "engine/queue/request_queue.hpp"
@@ -58,25 +59,27 @@ class Engine {
   // Requires that every request has ended.
   ~Engine();
 
-  // Returns the storage's file system, for synchronous operations. The engine orders operations on files that are
-  // open here.
+  // Returns the storage's file system, for calls that are complete when they return: only while nothing else is to be
+  // served, as at the start and in tests.
   FileSystem& files() { return storage_.files(); }
 
   // Begins to open `path`, and returns at once: requests for the file wait for its opening, and fail with it. Close
   // the file also if it cannot be opened. `final_path` is the name that a publish gives it; empty for files that are
   // never published.
   FileId open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path);
-  // Opens `path` before it returns.
-  Result<FileId> open_now(const std::string& path, OpenMode mode, uint32_t device);
+  // Adds a file that an operation has opened by `path`.
+  FileId add(const std::string& path, Opened opened);
   // Sets the name that a publish gives this file; it then shares nothing with other published files.
   void publish_as(FileId file, const std::string& final_path);
-  // Reserves space for the extent; see FileSystem::allocate.
-  Status allocate(FileId file, Extent extent);
-  // Returns the length of the file in the storage now, without pending writes.
-  Result<uint64_t> size(FileId file);
-  // Renames the file at once; see FileSystem::rename. Requests for it go on.
+  // Begins an operation beside all requests, and returns at once: progress() calls `then` with the end. `client`: for
+  // whom it is, see fence_by(); 0: for nobody.
+  void carry_out(FileOperation operation, uint32_t client, Operations::Then then) {
+    operations_.submit(std::move(operation), client, std::move(then));
+  }
+  // Does so with a file that is open, which is not closed before the end: an `allocate`, or a `size`, which does not
+  // count pending writes.
+  void carry_out(FileId file, FileOperation operation, uint32_t client, Operations::Then then);
   // The calls from here to stripes() are for files that are open.
-  Status rename(FileId file, const std::string& to, bool replace);
   // Returns the path by which the file was opened, or its name since.
   const std::string& path(FileId file) const;
   // Returns which file it is, as the storage tells files apart.
@@ -97,9 +100,10 @@ class Engine {
   // Submits a request; requires room() > 0. A later progress() reports its end, never submit() itself.
   void submit(Request request);
 
-  // Sets the predicate that is asked before each transfer and each truncation, with the client of each request that
-  // it carries. If it returns false, these requests end as withdrawn(), at the latest when what the storage has of
-  // them has ended. Requests of other clients that were merged with them go on.
+  // Sets the predicate that is asked before each transfer, truncation, renaming and reservation, and before each
+  // carry_out(), with the client of each request that it carries. If it returns false, these requests end as
+  // withdrawn(), at the latest when what the storage has of them has ended. Requests of other clients that were
+  // merged with them go on.
   void fence_by(Executor::MayBegin may_begin);
 
   // The client has ended an iteration, in which it waited for `waited`: `govern` chooses the rate by it.
@@ -107,8 +111,8 @@ class Engine {
 
   // Advances all requests as far as they can go now, and holds back what `urgency` allows.
   void progress(Urgency urgency = Urgency::none);
-  // Returns true if every request and every opening has ended.
-  bool idle() const { return queue_.empty() && opening_ == 0; }
+  // Returns true if every request and every operation has ended.
+  bool idle() const { return queue_.empty() && operations_.idle(); }
 
   // Returns when progress() must be called even if nothing else happens; none: never. A time in the past: at once.
   std::optional<Nanoseconds> due() const;
@@ -192,10 +196,9 @@ class Engine {
   void note_begun(uint32_t slot, Nanoseconds begun);
   void finish(const Request* request, const Status& status);
   void note_end(RequestQueue::Ended& end);
-  void begin(FileOperation operation, const Request& request);
-  bool reap_operations();
+  void begin(FileOperation operation, const Request& request, uint32_t client = 0);
   void end_opening(FileId id, FileOperationEnd& end);
-  void end_operation(const FileOperationEnd& end);
+  void end_operation(uint32_t slot, const Status& status);
   void count_busy();
 
   Storage& storage_;
@@ -206,11 +209,10 @@ class Engine {
   RequestQueue queue_;
   Gather gather_;
   Executor executor_;
-  Executor::MayBegin may_begin_;
+  Operations operations_;
   Governor governor_;
   const std::shared_ptr<Sizes> sizes_of_published_ = std::make_shared<Sizes>();
   FileId next_file_ = 1;
-  size_t opening_ = 0;  // files
   std::unordered_map<FileId, File> files_;
   std::vector<Progress> under_way_;     // by slot
   std::vector<const Request*> ready_;   // between the queue and gathering

@@ -1,13 +1,13 @@
-// ForwardCalls: carries out a client's calls on names and whole files, at once.
+// ForwardCalls: has the engine carry out a client's calls on names and whole files, beside its transfers, so that
+// nobody waits for a slow file system but the one who has called.
 //
 // It checks what a client may name: files that it has open, locks that it holds. Which paths there are decides the
-// file system that the engine runs on (storage/rooted). Truncations and settling are requests, so the caller makes
-// them.
+// file system that the engine runs on (storage/rooted).
 #pragma once
 
+#include <functional>
 #include <vector>
 
-#include "base/function_ref.hpp"
 #include "forward/forward_client.hpp"
 #include "forward/forward_files.hpp"
 #include "model/wire/forward_wire.hpp"
@@ -16,37 +16,51 @@ namespace tailrace::impl {
 
 class ForwardCalls {
  public:
-  // Most files and locks of one client.
+  // Most files and locks of one client, but for those that calls under way add.
   static constexpr size_t kMostFiles = 65536;
   static constexpr size_t kMostLocks = 256;
+
+  // The answer to a call. `bulk`: the names of a list.
+  using Then = std::function<void(const ForwardAnswer& answer, std::vector<std::byte> bulk)>;
 
   // Borrows both.
   ForwardCalls(Engine& engine, ForwardFiles& files) : engine_(engine), files_(files) {}
 
   // Returns true if the client may make this call: it names only what the client has.
   static bool is_allowed(const ForwardClient& client, const ForwardCallMessage& call);
-  // Puts a renaming off until no transfer of the file is pending: one that was confirmed as received may still fail.
-  // Returns false if none is.
-  static bool put_off(ForwardClient& client, uint64_t number, const ForwardCallMessage& call);
-  // Carries the call out. `bulk`: the names of a list. Requires is_allowed(), and that the caller does
-  // not make it.
-  ForwardAnswer carry_out(ForwardClient& client, const ForwardCallMessage& call, std::vector<std::byte>& bulk);
-  // Notes that a transfer of the file has ended in the engine. `answer`: to calls that were put off until now.
-  using Answer = FunctionRef<void(uint64_t number, const ForwardAnswer& answer)>;
-  void transfer_ended(ForwardClient& client, uint32_t file, Answer answer);
-  // Closes all files of a client, and releases its locks. Requires that none of its transfers is pending.
+  // Begins the call. Requires is_allowed(), that it concerns a file system, and that the engine has room for two
+  // requests. The client stays where it is until the answer, which comes at once, or from the engine's progress().
+  void begin(ForwardClient& client, const ForwardCallMessage& call, Then then);
+  // Notes that a request of the file has ended in the engine.
+  void request_ended(ForwardClient& client, uint32_t file);
+  // Closes all files of a client, and releases its locks. Requires that nothing of it is under way.
   void release(ForwardClient& client);
 
   static ForwardAnswer answer_of(const Status& status);
 
  private:
-  ForwardAnswer rename(uint32_t file, const std::string& to, bool replace);
-  ForwardAnswer open(ForwardClient& client, const ForwardCallMessage& call);
+  // The outcome of a call on names.
+  struct Outcome {
+    ForwardAnswer answer = {};
+    std::vector<std::byte> bulk = {};
+    Opened opened = {};
+    std::unique_ptr<NameLock> lock = {};
+  };
+  // A call that the engine carries out in its turn, until its end.
+  struct InTurn;
+
+  static Outcome carry_out(FileSystem& names, const ForwardCallMessage& call);
+  static Outcome open(FileSystem& names, const ForwardCallMessage& call);
+  static Outcome stat(const FileSystem& names, const ForwardCallMessage& call);
+  static Outcome list(const FileSystem& names, const std::string& path);
+  static Outcome lock(FileSystem& names, const ForwardCallMessage& call);
+  static Status remove(FileSystem& names, const ForwardCallMessage& call);
+  void begin_on_file(ForwardClient& client, const CallRecord& call, Then then);
+  void begin_in_turn(ForwardClient& client, const ForwardCallMessage& call, Then then);
+  void begin_on_names(ForwardClient& client, const ForwardCallMessage& call, Then then);
+  void take(ForwardClient& client, const ForwardCallMessage& call, Outcome& outcome);
+  void let_go(std::unique_ptr<NameLock> lock, Then then);
   void close(ForwardClient& client, uint32_t file);
-  ForwardAnswer stat(const std::string& path) const;
-  ForwardAnswer list(const std::string& path, std::vector<std::byte>& bulk) const;
-  ForwardAnswer lock(ForwardClient& client, const ForwardCallMessage& call);
-  ForwardAnswer remove(const ForwardCallMessage& call);
 
   Engine& engine_;
   ForwardFiles& files_;

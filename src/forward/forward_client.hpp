@@ -25,20 +25,18 @@ struct WaitingTransfers {
   uint64_t bulk = 0;
 };
 
-// A renaming that waits until what was confirmed of the file is written.
-struct WaitingRename {
-  uint64_t number = 0;  // of the call
-  std::string to;
-  bool replace = false;
+// A call that has arrived, and waits for the calls of an earlier link of its process.
+struct WaitingCall {
+  uint64_t number = 0;
+  ForwardCallMessage call;
 };
 
 struct ForwardClient {
   // A file that the client has open.
   struct Use {
     uint32_t times = 0;    // opened and not closed
-    uint32_t closing = 0;  // closed while transfers were pending: the file is closed after them
-    uint32_t pending = 0;  // transfers in the engine
-    std::vector<WaitingRename> renames = {};
+    uint32_t closing = 0;  // closed while something was pending: the file is closed after that
+    uint32_t pending = 0;  // transfers and calls in the engine
   };
 
   PeerId peer = 0;
@@ -57,9 +55,11 @@ struct ForwardClient {
   std::map<uint32_t, std::unique_ptr<NameLock>> locks;
   uint32_t next_lock = 1;
   std::deque<WaitingTransfers> waiting;
-  uint32_t under_way = 0;  // messages that have memory
-  size_t renames = 0;      // that wait
-  uint64_t held = 0;       // bytes of memory
+  std::deque<WaitingCall> waiting_calls;
+  std::vector<uint64_t> earlier;  // links of its process that had calls under way when it came
+  uint32_t calls = 0;             // under way
+  uint32_t under_way = 0;         // messages that have memory
+  uint64_t held = 0;              // bytes of memory
   // Counts of what has ended.
   uint64_t transfers = 0;
   uint64_t written = 0;  // bytes
@@ -67,7 +67,9 @@ struct ForwardClient {
   uint64_t failed = 0;
 
   // Returns true if its end would cost it nothing.
-  bool has_nothing() const { return files.empty() && locks.empty() && waiting.empty() && under_way == 0; }
+  bool has_nothing() const {
+    return files.empty() && locks.empty() && waiting.empty() && under_way == 0 && calls == 0 && waiting_calls.empty();
+  }
   bool has_open(uint32_t file) const {
     const auto found = files.find(file);
     return found != files.end() && found->second.times > 0;

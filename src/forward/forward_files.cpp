@@ -21,44 +21,35 @@ bool is_shared(OpenMode mode) { return mode != OpenMode::create && mode != OpenM
 
 }  // namespace
 
-ForwardFiles::~ForwardFiles() { TAILRACE_REQUIRE(files_.empty()); }
-
-Result<ForwardFiles::Opened> ForwardFiles::open(const std::string& path, OpenMode mode, uint32_t device,
-                                                bool repeated) {
-  const Name name{path, is_for_writing(mode)};
-  if (is_shared(mode)) {
-    const Result<NameFacts> there = engine_.files().stat(path);
-    if (const std::optional<FileId> file = shared(name, there)) {
-      File& of = files_.at(*file);
-      ++of.users;
-      return Opened{*file, of.stripes, of.facts};
-    }
-  }
-  Result<FileId> opened = engine_.open_now(path, mode, device);
-  if (!opened.ok() && mode == OpenMode::fresh && repeated && opened.status().fault().system_errno == EEXIST) {
-    const Result<NameFacts> there = engine_.files().stat(path);
-    if (there.ok() && there.value().own && there.value().size == 0) {
-      opened = engine_.open_now(path, OpenMode::own, device);
-    }
-  }
-  if (!opened.ok()) return opened.status();
-  const Result<NameFacts> facts = engine_.files().stat(path);
-  File& file = files_[opened.value()];
-  file.name = name;
-  file.users = 1;
-  file.reserves = is_of_iteration(mode);
-  file.stripes = engine_.stripes(opened.value());
-  if (facts.ok()) file.facts = facts.value();
-  by_name_[name] = opened.value();
-  return Opened{opened.value(), file.stripes, file.facts};
+Result<Opened> ForwardFiles::open(FileSystem& names, const std::string& path, OpenMode mode, uint32_t device,
+                                  bool repeated) {
+  Result<Opened> opened = names.open(path, mode, device);
+  if (opened.ok() || mode != OpenMode::fresh || !repeated) return opened;
+  if (opened.status().fault().system_errno != EEXIST) return opened;
+  const Result<NameFacts> there = names.stat(path);
+  if (!there.ok() || !there.value().own || there.value().size > 0) return opened;
+  return names.open(path, OpenMode::own, device);
 }
 
-// Returns the open file of this name, if the name still leads to it.
-std::optional<FileId> ForwardFiles::shared(const Name& name, const Result<NameFacts>& facts) const {
+FileId ForwardFiles::take(const std::string& path, OpenMode mode, Opened opened) {
+  const Name name{path, is_for_writing(mode)};
+  const FileId known = is_shared(mode) ? shared(name, opened.identity) : 0;
+  const FileId id = engine_.add(path, std::move(opened));
+  if (known != 0) {
+    close_in_engine(id);
+    ++files_.at(known).users;
+    return known;
+  }
+  files_[id] = {.name = name, .users = 1, .reserves = is_of_iteration(mode)};
+  by_name_[name] = id;
+  return id;
+}
+
+// Returns the open file of this name if the name still leads to it; else 0, which is no file.
+FileId ForwardFiles::shared(const Name& name, FileIdentity identity) const {
   const auto found = by_name_.find(name);
-  if (found == by_name_.end() || !facts.ok()) return std::nullopt;
-  const File& file = files_.at(found->second);
-  if (!file.facts.is_same_file(facts.value()) || engine_.has_failed(found->second)) return std::nullopt;
+  if (found == by_name_.end() || !identity.is_known()) return 0;
+  if (engine_.identity(found->second) != identity || engine_.has_failed(found->second)) return 0;
   return found->second;
 }
 
@@ -73,19 +64,20 @@ void ForwardFiles::close(FileId file) {
   if (--of.users > 0) return;
   forget_name(file);
   files_.erase(file);
+  close_in_engine(file);
+}
+
+void ForwardFiles::close_in_engine(FileId file) {
   Request close;
   close.operation = Operation::close;
   close.file = file;
   engine_.submit(std::move(close));
 }
 
-Status ForwardFiles::rename(FileId file, const std::string& to, bool replace) {
-  Status status = engine_.rename(file, to, replace);
-  if (!status.ok()) return status;
+void ForwardFiles::renamed(FileId file, const std::string& to) {
   forget_name(file);
   files_.at(file).name.first = to;
   by_name_[files_.at(file).name] = file;
-  return status;
 }
 
 }  // namespace tailrace::impl

@@ -17,21 +17,18 @@ class ForwardFiles {
  public:
   // Borrows the engine.
   explicit ForwardFiles(Engine& engine) : engine_(engine) {}
-  // Requires that every file is closed.
-  ~ForwardFiles();
 
-  struct Opened {
-    FileId file = 0;
-    StripeMap stripes;
-    NameFacts facts;  // of the file, if it has a name
-  };
-  // Opens a file, or shares it. `repeated`: an earlier forwarder may have carried this out for the same client, so a
-  // fresh file that is there, empty and this user's, is that client's.
-  Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device, bool repeated);
+  // Opens a file by calls. `repeated`: an earlier forwarder may have carried this out for the same client, so a fresh
+  // file that is there, empty and this user's, is that client's.
+  static Result<Opened> open(FileSystem& names, const std::string& path, OpenMode mode, uint32_t device,
+                             bool repeated);
+  // Takes a file that open() has opened by `path` for one more user, or shares the one that is open already.
+  FileId take(const std::string& path, OpenMode mode, Opened opened);
   void close(FileId file);
-  // Renames the file; later users find it under its new name.
-  Status rename(FileId file, const std::string& to, bool replace);
-  const StripeMap& stripes(FileId file) const { return files_.at(file).stripes; }
+  // Notes that the file was renamed: later users find it under its new name.
+  void renamed(FileId file, const std::string& to);
+  FileIdentity identity(FileId file) const { return engine_.identity(file); }
+  const StripeMap& stripes(FileId file) const { return engine_.stripes(file); }
   // Returns true if space is reserved for writes: the file is an iteration's, which is written once.
   bool reserves(FileId file) const { return files_.at(file).reserves; }
   const std::string& path(FileId file) const { return files_.at(file).name.first; }
@@ -42,13 +39,12 @@ class ForwardFiles {
   struct File {
     Name name;
     uint32_t users = 0;
-    StripeMap stripes;
-    NameFacts facts;
     bool reserves = false;
   };
 
-  std::optional<FileId> shared(const Name& name, const Result<NameFacts>& facts) const;
+  FileId shared(const Name& name, FileIdentity identity) const;
   void forget_name(FileId file);
+  void close_in_engine(FileId file);
 
   Engine& engine_;
   std::map<FileId, File> files_;

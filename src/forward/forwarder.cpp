@@ -53,12 +53,8 @@ ForwardTerms Forwarder::terms(const Options& options) {
       .role = ForwardTerms::Role::forwarder, .window = options.window, .lease = static_cast<uint32_t>(lease.count())};
 }
 
-// Requires that nothing is under way.
-Forwarder::~Forwarder() {
-  for (auto& [name, client] : clients_) calls_.release(client);
-  engine_.progress();
-  engine_.fence_by({});
-}
+// Requires that nothing is under way. The engine closes what clients have left open, and their locks end here.
+Forwarder::~Forwarder() { engine_.fence_by({}); }
 
 bool Forwarder::step() {
   events_.clear();
@@ -66,7 +62,7 @@ bool Forwarder::step() {
   for (LinkEvent& event : events_) take(event);
   do {
     engine_.progress();
-  } while (admit_waiting());
+  } while (begin_waiting_calls() || admit_waiting());
   cut_off_fenced();
   forget_gone();
   return !events_.empty();
@@ -188,10 +184,12 @@ bool Forwarder::make_place() {
 }
 
 // A process that comes again will send nothing more by its earlier links; what is still on its way there is too old.
-void Forwarder::end_earlier_links(const ForwardClient& client) {
+void Forwarder::end_earlier_links(ForwardClient& client) {
   if (client.process == 0) return;
   for (auto& [name, other] : clients_) {
-    if (other.process != client.process || other.gone || &other == &client) continue;
+    if (other.process != client.process || &other == &client) continue;
+    if (other.calls > 0) client.earlier.push_back(name);
+    if (other.gone) continue;
     links_.close(other.peer);
     lose(other, !other.confirmed_early);
   }
@@ -234,21 +232,54 @@ void Forwarder::hear_call(ForwardClient& client, const ForwardHead& head, LinkEv
     return distrust(client, fmt::format("found more than {} calls whose answers it does not fetch, or wait for",
                                         options_.window));
   }
-  const bool is_ordered = call->record.call == ForwardCall::truncate || call->record.call == ForwardCall::settle;
-  if (is_ordered) return put_in_turn(client, head.number, call->record);
-  if (call->record.call == ForwardCall::rename && ForwardCalls::put_off(client, head.number, *call)) return;
-  std::vector<std::byte> bulk;
-  ForwardAnswer answer;
   if (call->record.call == ForwardCall::status) {
     const std::string text = describe_({clients_, memory_, queued_, files_.count(), engine_.counts()});
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    bulk.assign(bytes, bytes + text.size());
-  } else if (call->record.call == ForwardCall::join) {
-    answer = ForwardCalls::answer_of(join(client, *call));
-  } else {
-    answer = calls_.carry_out(client, *call, bulk);
+    return send_answer(client, head.number, {}, {bytes, bytes + text.size()});
   }
-  send_answer(client, head.number, answer, std::move(bulk));
+  if (call->record.call == ForwardCall::join) {
+    return send_answer(client, head.number, ForwardCalls::answer_of(join(client, *call)), {});
+  }
+  client.waiting_calls.push_back({head.number, *call});
+  calls_wait_ = true;
+}
+
+// Begins the calls that have come, as far as the engine has room. What a process has called by an earlier link, and
+// may call again, ends first. Returns true if any began.
+bool Forwarder::begin_waiting_calls() {
+  bool any = false;
+  if (!std::exchange(calls_wait_, false)) return any;
+  for (auto& [name, client] : clients_) {
+    while (!client.waiting_calls.empty()) {
+      // A call before it may have closed its file.
+      if (!ForwardCalls::is_allowed(client, client.waiting_calls.front().call)) {
+        distrust(client, "found a call that it may not make");
+        break;
+      }
+      if (has_earlier_calls(client) || engine_.room() < kSpare / 2) {
+        calls_wait_ = true;
+        break;
+      }
+      const WaitingCall next = std::move(client.waiting_calls.front());
+      client.waiting_calls.pop_front();
+      ++client.calls;
+      calls_.begin(client, next.call,
+                   [this, &client = client, number = next.number](const ForwardAnswer& answer, auto bulk) {
+                     --client.calls;
+                     if (present(client.peer) != nullptr) send_answer(client, number, answer, std::move(bulk));
+                   });
+      any = true;
+    }
+  }
+  return any;
+}
+
+bool Forwarder::has_earlier_calls(ForwardClient& client) const {
+  std::erase_if(client.earlier, [this](uint64_t name) {
+    const auto found = clients_.find(name);
+    return found == clients_.end() || found->second.calls == 0;
+  });
+  return !client.earlier.empty();
 }
 
 // Takes a client's list of forwarders, which must be that of the others of its output.
@@ -267,41 +298,11 @@ Status Forwarder::join(ForwardClient& client, const ForwardCallMessage& call) {
   return {};
 }
 
-// Returns how many calls of a client wait for the engine, or for the client to fetch their answers. A client makes
-// one call at a time.
+// Returns how many calls of a client are under way, or wait for the client to fetch their answers.
 size_t Forwarder::unanswered_calls(const ForwardClient& client) const {
-  const auto is_its = [&client](uint64_t name) { return name == client.peer; };
-  return client.renames +
-         static_cast<size_t>(
-             std::count_if(ordered_.begin(), ordered_.end(),
-                           [&](const auto& one) { return is_its(one.second->client); }) +
-             std::count_if(texts_.begin(), texts_.end(), [&](const auto& one) { return is_its(one.second.client); }));
-}
-
-void Forwarder::put_in_turn(ForwardClient& client, uint64_t number, const CallRecord& call) {
-  if (engine_.room() < kSpare / 2) {
-    return send_answer(client, number, ForwardCalls::answer_of(Status::of_errno("order a call", "", ENOBUFS)), {});
-  }
-  auto ordered = std::make_unique<OrderedCall>();
-  ordered->of = this;
-  ordered->client = client.peer;
-  ordered->number = number;
-  Request request;
-  request.operation = call.call == ForwardCall::truncate ? Operation::truncate : Operation::sync;
-  request.file = call.file;
-  request.client = static_cast<uint32_t>(client.peer);
-  request.size = call.length;
-  request.sink = ordered.get();
-  ordered_.emplace(ordered.get(), std::move(ordered));
-  engine_.submit(std::move(request));
-}
-
-void Forwarder::carried_out(OrderedCall& call, const Status& status) {
-  const auto owned = std::move(ordered_.at(&call));
-  ordered_.erase(&call);
-  if (ForwardClient* client = present(owned->client)) {
-    send_answer(*client, owned->number, ForwardCalls::answer_of(status), {});
-  }
+  return client.calls + client.waiting_calls.size() +
+         static_cast<size_t>(std::count_if(texts_.begin(), texts_.end(),
+                                           [&client](const auto& one) { return one.second.client == client.peer; }));
 }
 
 void Forwarder::send_answer(ForwardClient& client, uint64_t number, const ForwardAnswer& answer,
@@ -439,16 +440,10 @@ void Forwarder::submit_record(Work& work, uint32_t index, std::byte* memory) {
     return put(work, std::move(request));
   }
   const bool reads = record.kind == TransferRecord::Kind::read;
-  const uint64_t length = reads ? readable(record) : record.length;
-  if (length == 0) {
-    work.results[index] = 0;
-    --work.left;
-    return;
-  }
-  if (!reads) queued_[files_.stripes(record.file).server_of(record.offset)] += length;
+  if (!reads) queued_[files_.stripes(record.file).server_of(record.offset)] += record.length;
   request.operation = reads ? Operation::read : Operation::write;
   request.reserve = !reads && files_.reserves(record.file);
-  request.pieces.push_back({{record.offset, length}, memory});
+  request.pieces.push_back({{record.offset, record.length}, memory});
   put(work, std::move(request));
 }
 
@@ -457,38 +452,53 @@ void Forwarder::put(Work& work, Request request) {
   engine_.submit(std::move(request));
 }
 
-// Returns how many bytes of a read the file has. A read beyond its end is short, as of any file.
-uint64_t Forwarder::readable(const TransferRecord& record) {
-  const Result<uint64_t> size = engine_.size(record.file);
-  if (!size.ok()) return record.length;  // the read itself will fail, and say why
-  return size.value() <= record.offset ? 0 : std::min(record.length, size.value() - record.offset);
-}
-
 void Forwarder::ended(Work& work, const Request& request, const Status& status) {
-  TAILRACE_ASSERT(work.left > 0);
-  --work.left;
-  const auto index = static_cast<uint32_t>(request.token);
+  const Extent extent = request.moves_bytes() ? request.pieces.front().extent : Extent{};
   if (request.operation == Operation::write) {
-    const Extent extent = request.pieces.front().extent;
     queued_[files_.stripes(request.file).server_of(extent.offset)] -= extent.length;
   }
-  ForwardClient& client = clients_.at(work.client);
-  calls_.transfer_ended(client, request.file, [&](uint64_t number, const ForwardAnswer& answer) {
-    send_answer(client, number, answer, {});
-  });
+  if (request.operation == Operation::read && !status.ok() && look_for_end(work, request, status)) return;
+  settle(work, request.file, static_cast<uint32_t>(request.token), extent.length, status);
+}
+
+// A read that has failed may reach beyond the end of its file: then it is short, as of any file. Returns false if it
+// was made short already.
+bool Forwarder::look_for_end(Work& work, const Request& request, const Status& failure) {
+  const Piece all = request.pieces.front();
+  if (all.extent.length < work.records[request.token].length || is_withdrawn(failure)) return false;
+  engine_.carry_out(request.file, {.kind = FileOperation::Kind::size}, request.client,
+                    [this, &work, file = request.file, index = static_cast<uint32_t>(request.token), all,
+                     failure](const FileOperationEnd& end) {
+                      const uint64_t left = end.size > all.extent.offset ? end.size - all.extent.offset : 0;
+                      if (!end.status.ok() || left >= all.extent.length) return settle(work, file, index, 0, failure);
+                      if (left == 0) return settle(work, file, index, 0, {});
+                      Request shorter;
+                      shorter.operation = Operation::read;
+                      shorter.file = file;
+                      shorter.client = static_cast<uint32_t>(work.client);
+                      shorter.sink = &work;
+                      shorter.token = index;
+                      shorter.pieces.push_back({{all.extent.offset, left}, all.memory});
+                      engine_.submit(std::move(shorter));
+                    });
+  return true;
+}
+
+// Notes the end of a transfer, or of a sync that follows the writes of a file.
+void Forwarder::settle(Work& work, FileId file, uint32_t index, uint64_t bytes, const Status& status) {
+  TAILRACE_ASSERT(work.left > 0);
+  --work.left;
+  calls_.request_ended(clients_.at(work.client), file);
   if (work.syncing) {
     if (!status.ok()) {
       for (uint32_t i = 0; i < work.records.size(); ++i) {
-        if (work.records[i].file == request.file && work.results[i] >= 0) work.results[i] = error_of(status);
+        if (work.records[i].file == file && work.results[i] >= 0) work.results[i] = error_of(status);
       }
     }
   } else if (work.answered) {
     if (!status.ok()) report_loss(work, index, status);
-  } else if (status.ok()) {
-    work.results[index] =
-        request.moves_bytes() ? static_cast<int64_t>(request.pieces.front().extent.length) : int64_t{0};
   } else {
-    work.results[index] = error_of(status);
+    work.results[index] = status.ok() ? static_cast<int64_t>(bytes) : error_of(status);
   }
   if (work.left == 0) finish(work);
 }
@@ -591,6 +601,7 @@ void Forwarder::lose(ForwardClient& client, bool fenced) {
   client.gone = true;
   client.fenced = client.fenced || fenced;
   client.waiting.clear();
+  client.waiting_calls.clear();
   if (starving_ == client.peer) starving_ = 0;
 }
 
@@ -612,9 +623,7 @@ void Forwarder::forget_gone() {
   }
   for (auto it = clients_.begin(); it != clients_.end();) {
     ForwardClient& client = it->second;
-    const bool calls = std::any_of(ordered_.begin(), ordered_.end(),
-                                   [&](const auto& one) { return one.second->client == client.peer; });
-    if (!client.gone || client.under_way > 0 || calls) {
+    if (!client.gone || client.under_way > 0 || client.calls > 0) {
       ++it;
       continue;
     }

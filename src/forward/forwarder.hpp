@@ -94,13 +94,6 @@ class Forwarder {
 
     void ended(const Request& request, const Status& status) override { of->ended(*this, request, status); }
   };
-  // A call that the engine carries out in its turn: a truncation, or a sync that settles a file.
-  struct OrderedCall final : public CompletionSink {
-    Forwarder* of = nullptr;
-    uint64_t client = 0;
-    uint64_t number = 0;
-    void ended(const Request&, const Status& status) override { of->carried_out(*this, status); }
-  };
   // An answer with bulk data of its own.
   struct Text {
     uint64_t client = 0;
@@ -114,6 +107,8 @@ class Forwarder {
   void hear(ForwardClient& client, LinkEvent& event);
   void hear_transfers(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
   void hear_call(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
+  bool begin_waiting_calls();
+  bool has_earlier_calls(ForwardClient& client) const;
   Status join(ForwardClient& client, const ForwardCallMessage& call);
   size_t unanswered_calls(const ForwardClient& client) const;
   bool admit_waiting();
@@ -123,10 +118,9 @@ class Forwarder {
   void submit(Work& work);
   void submit_record(Work& work, uint32_t index, std::byte* memory);
   void put(Work& work, Request request);
-  uint64_t readable(const TransferRecord& record);
+  bool look_for_end(Work& work, const Request& request, const Status& failure);
+  void settle(Work& work, FileId file, uint32_t index, uint64_t bytes, const Status& status);
   void ended(Work& work, const Request& request, const Status& status);
-  void put_in_turn(ForwardClient& client, uint64_t number, const CallRecord& call);
-  void carried_out(OrderedCall& call, const Status& status);
   void finish(Work& work);
   bool make_durable(Work& work);
   void answer(Work& work);
@@ -136,7 +130,7 @@ class Forwarder {
   void received(LinkEvent& event);
   void sent(LinkEvent& event);
   void lose(ForwardClient& client, bool fenced);
-  void end_earlier_links(const ForwardClient& client);
+  void end_earlier_links(ForwardClient& client);
   bool may_begin(uint32_t client);
   void cut_off_fenced();
   void forget_gone();
@@ -155,13 +149,13 @@ class Forwarder {
   ForwardCalls calls_;
   std::map<uint64_t, ForwardClient> clients_;        // by the number of the link, which is not used again
   std::map<uint64_t, std::unique_ptr<Work>> works_;  // by tag
-  std::map<const OrderedCall*, std::unique_ptr<OrderedCall>> ordered_;
-  std::map<uint64_t, Text> texts_;       // by tag
-  std::map<uint32_t, uint64_t> queued_;  // bytes under way, by data server
+  std::map<uint64_t, Text> texts_;                   // by tag
+  std::map<uint32_t, uint64_t> queued_;              // bytes under way, by data server
   uint64_t next_tag_ = 1;
   uint64_t last_served_ = 0;  // the client that got memory last
   uint64_t starving_ = 0;     // the client whose message found no room first, and waits; 0: none
   uint32_t overtaking_ = 0;   // messages that have got memory since
+  bool calls_wait_ = false;   // perhaps: clients have calls that have not begun
   bool leaving_ = false;
   Nanoseconds left_at_{0};
   std::vector<LinkEvent> events_;

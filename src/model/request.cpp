@@ -7,6 +7,7 @@ const char* name_of(Operation operation) {
     case Operation::read: return "read";
     case Operation::write: return "write";
     case Operation::sync: return "sync";
+    case Operation::rename: return "rename";
     case Operation::publish: return "publish";
     case Operation::truncate: return "truncate";
     case Operation::close: return "close";

@@ -30,6 +30,7 @@ enum class Operation : uint8_t {
   write,
   sync,      // to the device; of a directory, its names
   truncate,  // truncate or extend the file to Request::size
+  rename,    // rename the file to Request::path
   publish,   // rename the file to its final name and close it
   close,
   remove  // close the file and delete it
@@ -71,7 +72,8 @@ struct Request {
   bool fence = false;
   uint64_t size = 0;               // of a truncate: bytes
   bool reserve = false;            // of a write: space is reserved before it begins, where that is worth a call
-  bool replace = true;             // of a publish: replaces an existing file of the final name; else that is an error
+  std::string path = {};           // of a rename
+  bool replace = true;             // of a rename and a publish: replaces an existing file; else that is an error
   bool immediate = false;          // a caller waits for it, so it is not held back to be merged
   CompletionSink* sink = nullptr;  // outlives the request; null, for a close only: the end is not reported
   uint64_t token = 0;              // for the sink's use

@@ -110,14 +110,19 @@ void Replay::resume(Members::Files& files, const std::vector<LedgerRecord>& reco
   for (const auto& [iteration, why] : failures) files.files->fail(iteration, why);
 }
 
+bool Replay::may_go_on() const {
+  return !over() && !members_.raw_files().is_busy() &&
+         members_.equipment().engine.room() >= FileGroup::kRequestsAtOnce;
+}
+
 void Replay::progress() {
   const Members::Equipment& equipment = members_.equipment();
-  while (!over() && equipment.engine.room() >= FileGroup::kRequestsAtOnce) {
+  while (!again_.empty() && may_go_on()) {
     const LedgerRecord record = again_.front();
     again_.pop_front();
     repeat(record);
   }
-  if (!over() || !std::exchange(has_begun_, false)) return;
+  if (!again_.empty() || members_.raw_files().is_busy() || !std::exchange(has_begun_, false)) return;
   for (const auto& [files, iteration] : std::exchange(held_, {})) files->release(iteration);
   if (equipment.crew != nullptr) equipment.crew->pause(false);
   for (const auto& [client, member] : members_.all()) member->server->end_again();

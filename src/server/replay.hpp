@@ -25,9 +25,11 @@ class Replay final {
   // Restores the formats and files, and queues verbs and places. Call it once, when all clients of the earlier server
   // that are here were added.
   void begin();
-  // Repeats as many as the engine has room for.
+  // Repeats as many as the engine has room for, and until a file must be opened first.
   void progress();
-  bool over() const { return again_.empty(); }
+  // Returns true if progress() has something to do now.
+  bool may_go_on() const;
+  bool over() const { return again_.empty() && !has_begun_; }
 
  private:
   void note_earlier_clients();
@@ -39,7 +41,7 @@ class Replay final {
   Ledger& ledger_;
   std::deque<LedgerRecord> again_;
   std::vector<std::pair<FileGroup*, int64_t>> held_;  // iterations that are held until again_ is empty
-  bool has_begun_ = false;                            // and is not over yet
+  bool has_begun_ = false;                            // and has not ended
 };
 
 }  // namespace tailrace::impl

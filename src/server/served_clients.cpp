@@ -111,7 +111,7 @@ void ServedClients::progress() {
       more = false;
       for (const auto& [client, member] : members_.all()) more = member->server->begin_more() || more;
     }
-  } while (equipment.engine.room() > room);
+  } while (equipment.engine.room() > room || replay_.may_go_on());
   const Engine::Counts counts = equipment.engine.counts();
   for (const auto& [client, member] : members_.all()) member->server->report(counts);
 }

@@ -27,6 +27,7 @@ struct Opened {
   FileHandle file = 0;
   StripeMap stripes = {};
   FileIdentity identity = {};
+  bool is_empty = false;  // it had no bytes; false: perhaps it had some
 };
 
 // A raw file is opened through no symbolic link below the directory of raw files that it is in, and only if it is

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,6 +49,9 @@ struct Capabilities {
   uint32_t depth = 1;             // most transfers in progress
   uint32_t max_segments = 1;      // per transfer
   uint32_t direct_alignment = 0;  // 0: direct transfers are impossible
+  // Most operations on files and names that are useful at once: more would wait in the back end, where nobody can ask
+  // any more whether they may begin.
+  uint32_t operations = std::numeric_limits<uint32_t>::max();
 };
 
 class Storage {
@@ -70,8 +74,8 @@ class Storage {
   // Begins all transfers that have not begun. Then takes at most done.size() completions and returns their number.
   // Never blocks. The back end rings the doorbell given at its creation when there are new completions.
   virtual size_t reap(std::span<Completion> done) = 0;
-  // Takes an operation on a whole file. Any number may be in progress. Here it is carried out at once, for back ends
-  // that are never slow, or are used through OperationThreads.
+  // Takes an operation on a whole file or on names. Any number may be in progress. Here it is carried out at once,
+  // for back ends that are never slow, or are used through OperationThreads.
   virtual void submit(FileOperation operation) { operations_ended_.push_back(carry_out(files(), operation)); }
   // Takes the end of an operation; none: no other has ended since. Never blocks. Rings the doorbell as for transfers,
   // unless the operation has ended before submit() returns.

@@ -41,7 +41,9 @@ class Reader {
   Reader(Storage& storage, Doorbell& doorbell, bool sieves)
       : doorbell_(doorbell), engine_(storage, fifo_, clock_, options(sieves)) {}
 
-  FileId open(const std::string& path, OpenMode mode) { return engine_.open_now(path, mode, 0).value(); }
+  FileId open(const std::string& path, OpenMode mode) {
+    return engine_.add(path, engine_.files().open(path, mode, 0).value());
+  }
 
   // Returns the seconds that the run takes.
   double run(Operation operation, FileId file, std::vector<Piece> pieces) {

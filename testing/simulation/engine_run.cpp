@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "engine/engine.hpp"
@@ -20,6 +21,7 @@ SimStorageOptions storage_of(SplitDice dice, const Without& without) {
   SimStorageOptions options;
   options.depth = dice.between32(1, 12);
   options.max_segments = dice.between32(1, 6);
+  if (dice.chance(50)) options.operations = dice.between32(1, 3);
   const uint32_t alignments[] = {0, 512, 4096};
   options.direct_alignment = dice.one_of(alignments);
   options.most_delay = without.delays ? 0 : dice.between(0, 20'000);
@@ -172,11 +174,19 @@ class EngineRun final : public CompletionSink {
         continue;
       }
       if (!engine_.is_open(file.id)) continue;
-      if (!engine_.allocate(file.id, {0, kMaxFile}).ok()) continue;  // it stays open until the engine ends
-      file.writers.assign(kMaxFile, 0);
-      file.synced.assign(kMaxFile, 0);
-      model_.files.push_back(std::move(file));
+      // Without space it stays open until the engine ends.
+      const FileId id = file.id;
+      engine_.carry_out(id, {.kind = FileOperation::Kind::allocate, .size = kMaxFile}, 0,
+                        [this, of = std::make_shared<EngineFile>(std::move(file))](const FileOperationEnd& end) {
+                          if (end.status.ok() && !cut_) use(std::move(*of));
+                        });
     }
+  }
+
+  void use(EngineFile file) {
+    file.writers.assign(kMaxFile, 0);
+    file.synced.assign(kMaxFile, 0);
+    model_.files.push_back(std::move(file));
   }
 
   void submit_something() {
@@ -299,7 +309,8 @@ class EngineRun final : public CompletionSink {
         file.gone = true;
         return;
       case Operation::close: file.gone = true; return;
-      case Operation::truncate:  // the engine's program does not draw it
+      case Operation::truncate:  // the engine's program draws neither
+      case Operation::rename:
       case Operation::read:
       case Operation::write: return;
     }

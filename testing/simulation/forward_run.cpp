@@ -75,6 +75,7 @@ SimStorageOptions storage_of(SplitDice dice, const Without& without, const Strip
   options.stripes = stripes;
   options.depth = dice.between32(1, 12);
   options.max_segments = dice.between32(1, 6);
+  if (dice.chance(50)) options.operations = dice.between32(1, 3);
   options.most_delay = without.delays ? 0 : dice.between(0, 300'000);
   options.least_delay = dice.below(options.most_delay + 1);
   return options;
@@ -222,7 +223,9 @@ class ForwardRun {
 
   SimStorageOptions storage_options(uint64_t number) const {
     SimStorageOptions options = storage_of(SplitDice(seed_, "forward sizes", number), options_.without, stripes_);
+    options.slow = 50;  // an operation ends within the grace of a fence, like a transfer
     if (fence_.most_delay > 0) {
+      options.slow = 1;
       options.most_delay = fence_.most_delay;
       options.least_delay = options.most_delay / 4;
       options.depth = 1 + options.depth / 8;  // so much of what it has got waits
@@ -474,8 +477,11 @@ void Guest::begin() {
     while (!engine_->idle()) sleep();
     if (!engine_->is_open(file.id)) run_.story_.fail("telling", engine_->failure(file.id).fault().message);
     file.model.resize(kMostFile);
-    const Status room = engine_->allocate(file.id, {0, kMostFile});
-    if (!room.ok()) run_.story_.fail("telling", room.fault().message);
+    engine_->carry_out(file.id, {.kind = FileOperation::Kind::allocate, .size = kMostFile}, 0,
+                       [this](const FileOperationEnd& end) {
+                         if (!end.status.ok()) run_.story_.fail("telling", end.status.fault().message);
+                       });
+    while (!engine_->idle()) sleep();
     files_.push_back(std::move(file));
   }
 }

@@ -112,6 +112,7 @@ EngineOptions some_engine(SplitDice& dice) {
 
 SimStorageOptions some_storage(SplitDice& dice, const Without& without) {
   SimStorageOptions options;
+  if (dice.chance(50)) options.operations = dice.between32(1, 4);
   options.depth = dice.between32(1, 10);
   options.max_segments = dice.between32(1, 8);
   const uint32_t alignments[] = {0, 512, 4096, 4096};

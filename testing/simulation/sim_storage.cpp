@@ -47,7 +47,7 @@ SimStorage::SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& do
       dice_(dice),
       options_(options),
       name_(std::move(name)),
-      capabilities_{"simulated", options.depth, options.max_segments, options.direct_alignment},
+      capabilities_{"simulated", options.depth, options.max_segments, options.direct_alignment, options.operations},
       slots_(options.depth) {
   faults_.seen.resize(faults_.plan.hard.size());
 }
@@ -468,7 +468,6 @@ size_t SimStorage::reap(std::span<Completion> done) {
 }
 
 void SimStorage::submit(FileOperation operation) {
-  constexpr uint64_t kSlow = 100;  // times as long as the slowest transfer
   world_.choose();
   if (cut_) {
     operations_done_.push_back(end_after_cut(operation));
@@ -477,14 +476,14 @@ void SimStorage::submit(FileOperation operation) {
   const uint64_t number = ++submitted_;
   operations_[number].what = std::move(operation);
   const bool slow = dice_.chance(5);
-  const uint64_t delay = dice_.between(options_.least_delay, options_.most_delay * (slow ? kSlow : 1));
+  const uint64_t delay = dice_.between(options_.least_delay, options_.most_delay * (slow ? options_.slow : 1));
   world_.after(Nanoseconds(dice_.below(delay + 1)), [this, number] { take_effect(number); });
   world_.after(Nanoseconds(delay), [this, number] { end_operation(number); });
 }
 
 // A dead process goes on until it is taken away, and must find what it opens.
 FileOperationEnd SimStorage::end_after_cut(const FileOperation& operation) {
-  const bool opens = operation.kind == FileOperation::Kind::open;
+  const bool opens = operation.kind == FileOperation::Kind::open || operation.kind == FileOperation::Kind::call;
   return opens ? carry_out(*this, operation) : FileOperationEnd{operation.tag};
 }
 

@@ -26,9 +26,11 @@ namespace tailrace::impl::simulation {
 struct SimStorageOptions {
   uint32_t depth = 8;
   uint32_t max_segments = 16;
+  uint32_t operations = UINT32_MAX;  // see Capabilities
   uint32_t direct_alignment = 0;
   uint64_t least_delay = 1'000;  // nanoseconds
   uint64_t most_delay = 100'000;
+  uint64_t slow = 100;                // some operations take so many times as long as the slowest transfer
   uint64_t descriptors = UINT64_MAX;  // most that its process may have open for iterations
   StripeMap stripes = {};             // of all files
 };

@@ -270,7 +270,8 @@ class Program {
       case Operation::sync: return injected(file, FaultOn::sync);
       case Operation::publish: return injected(file, FaultOn::rename);
       case Operation::remove: return injected(file, FaultOn::remove);
-      case Operation::truncate:  // which this test does not draw
+      case Operation::truncate:  // which this test does not draw, like renames
+      case Operation::rename:
       case Operation::close: return false;
     }
     return false;

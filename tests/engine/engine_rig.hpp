@@ -55,11 +55,12 @@ class EngineRig {
 
   // Creates a file whose first `size` bytes are zeros.
   FileId create(const std::string& name, uint64_t size) {
-    const FileId file = engine.open_now(name + ".part", OpenMode::create, 0).value();
-    engine.publish_as(file, name);
+    Opened opened = engine.files().open(name + ".part", OpenMode::create, 0).value();
     if (size > 0) {
-      EXPECT_TRUE(engine.allocate(file, {0, size}).ok());
+      EXPECT_TRUE(engine.files().allocate(opened.file, 0, size).ok());
     }
+    const FileId file = engine.add(name + ".part", std::move(opened));
+    engine.publish_as(file, name);
     return file;
   }
 

@@ -569,7 +569,11 @@ TEST(Engine, OpenSaysWhyNot) {
   rig.run_until_idle();
   EXPECT_TRUE(rig.ends.of(early).ok());
   EXPECT_EQ(rig.engine.path(other), "f");
-  EXPECT_EQ(rig.engine.allocate(other, {0, 10}).fault().operation, "allocate");
+  Status allocated;
+  rig.engine.carry_out(other, {.kind = FileOperation::Kind::allocate, .size = 10}, 0,
+                       [&allocated](const FileOperationEnd& end) { allocated = end.status; });
+  rig.run_until_idle();
+  EXPECT_EQ(allocated.fault().operation, "allocate");
   const uint64_t closed = rig.submit(Operation::close, other);
   rig.run_until_idle();
   EXPECT_TRUE(rig.ends.of(closed).ok());

@@ -244,8 +244,10 @@ TEST(Forwarder, AClientHasSoManyFilesOpenAndNoMore) {
     message.record.call = what;
     message.record.mode = static_cast<uint32_t>(OpenMode::create);
     message.record.file = file;
-    std::vector<std::byte> bulk;
-    return calls.carry_out(client, message, bulk).record;
+    std::optional<AnswerRecord> answer;
+    calls.begin(client, message, [&answer](const ForwardAnswer& found, const auto&) { answer = found.record; });
+    engine.progress();
+    return answer.value();
   };
   const AnswerRecord last = call(ForwardCall::open, scratch / "last");
   EXPECT_EQ(last.code, TAILRACE_OK);

@@ -64,6 +64,56 @@ class Operations : public ::testing::Test {
   std::vector<std::byte> bytes_ = std::vector<std::byte>(3000, std::byte{9});
 };
 
+// A forwarder whose file system is slow with names serves everybody else meanwhile, and stays in touch.
+TEST_F(Operations, OnASlowForwarderDelayNobodyElse) {
+  ForwarderNode& node = rig_.add_forwarder("io3");
+  ForwardedClient quick(rig_, {"io3"}, RemoteFiles::OnLoss::fail, TransferRecord::Confirm::written, "quick");
+  ForwardedClient slow(rig_, {"io3"}, RemoteFiles::OnLoss::fail, TransferRecord::Confirm::written, "slow");
+  const FileHandle file = write(quick, scratch_ / "quick");
+  node.storage.operations_held = true;
+  slow.storage().submit(
+      FileOperation{.kind = Kind::open, .path = scratch_ / "slow", .mode = OpenMode::create, .tag = 7});
+  while (node.storage.operations() == 0) {
+    slow.reap();
+    rig_.turn();
+  }
+  const Nanoseconds begun = rig_.clock.now();
+  while (rig_.clock.now() < begun + std::chrono::seconds(30)) {
+    slow.reap();
+    EXPECT_EQ(quick.run(Transfer::Kind::write, file, 0, bytes_), static_cast<int64_t>(bytes_.size()));
+    rig_.turn();
+  }
+  EXPECT_FALSE(slow.storage().reap_operation());
+  EXPECT_EQ(node.log.text().find("lost"), std::string::npos) << "its clients still hear it";
+  node.storage.release_operations();
+  EXPECT_TRUE(end_of(slow).ok());
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "slow"));
+}
+
+// A call that a client repeats on a new link waits for what it called by the link before, which may still be carried
+// out.
+TEST_F(Operations, OfAnEarlierLinkEndFirst) {
+  ForwarderNode& node = rig_.add_forwarder("io3");
+  ForwardedClient client(rig_, {"io3"});
+  const FileHandle file = write(client, scratch_ / "f");
+  node.storage.operations_held = true;
+  client.storage().submit(FileOperation{.kind = Kind::truncate, .file = file, .size = 10, .tag = 7});
+  while (node.storage.operations() == 0) {
+    client.reap();
+    rig_.turn();
+  }
+  rig_.network.cut("node", "io3");
+  int turns = 0;
+  rig_.during_turn = [&] {
+    if (++turns != 1000) return;
+    EXPECT_EQ(node.storage.operations(), 1u) << "the second opening waits for the truncation";
+    node.storage.release_operations();
+  };
+  EXPECT_TRUE(end_of(client).ok());
+  EXPECT_GT(turns, 1000);
+  EXPECT_EQ(std::filesystem::file_size(scratch_ / "f"), 10u);
+}
+
 // The rig lets forwarders work only while a client waits, or in turn(): a client that waited would move the clock.
 TEST_F(Operations, AreBegunWithoutWaiting) {
   ForwardedClient client(rig_, {"io1", "io2"});

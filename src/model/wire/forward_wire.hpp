@@ -22,7 +22,7 @@ namespace tailrace::impl {
 static_assert(std::endian::native == std::endian::little, "forwarding between machines of other byte order");
 
 // The version that this build speaks, for the handshake.
-inline constexpr uint16_t kForwardVersion = 5;
+inline constexpr uint16_t kForwardVersion = 6;
 
 inline constexpr uint32_t kMostRecords = 256;                   // transfers of one message
 inline constexpr uint64_t kMostForwarded = uint64_t{16} << 20;  // bytes of one message's bulk data
@@ -81,17 +81,19 @@ static_assert(offsetof(TransferRecord, offset) == 8);
 static_assert(offsetof(TransferRecord, length) == 16);
 static_assert(std::is_trivially_copyable_v<TransferRecord>);
 
+// In an `open`, a `stat` and a `remove`, the second text is a directory with which the path begins, and below which
+// it must lead (FileSystem::check_below); empty: none.
 enum class ForwardCall : uint32_t {
-  open = 1,            // text: path; mode: an OpenMode; first: the device. → file, stripe map
+  open = 1,            // text: path; mode: an OpenMode; offset: the device. → file, stripe map, identity, empty
   close = 2,           // file
   size = 3,            // file → value
   allocate = 4,        // file, offset, length
   truncate = 5,        // file, length
-  rename = 6,          // file; text: the new path; flags: kReplace
-  stat = 7,            // text → NameFacts
+  rename = 6,          // file; text: the new path; flags: kReplace, kClose
+  stat = 7,            // text: path → NameFacts
   list = 8,            // text → bulk: the names, each ended by NUL
   make_directory = 9,  // text
-  remove = 10,         // text
+  remove = 10,         // text: path
   check_below = 11,    // text: root; second text: relative path
   lock = 12,           // text: path; second text: holder → file: the lock's number, value: 1 if it is held
   unlock = 13,         // file: the lock's number; flags: kLeaveFile
@@ -104,6 +106,7 @@ enum class ForwardCall : uint32_t {
 struct CallRecord {
   static constexpr uint32_t kReplace = 1;    // rename: replaces an existing file
   static constexpr uint32_t kLeaveFile = 2;  // unlock: leaves the lock's file in place
+  static constexpr uint32_t kClose = 8;      // rename: closes the file, also if it cannot be renamed
   static constexpr uint32_t kRepeated = 4;  // the call may have been carried out before, by a forwarder that was lost
 
   ForwardCall call = ForwardCall::open;
@@ -131,7 +134,7 @@ struct AnswerRecord {
   uint64_t volume = 0;
   uint64_t number = 0;
   uint32_t own = 0;
-  uint32_t reserved = 0;
+  uint32_t empty = 0;  // 1: the file that was opened had no bytes
 };
 static_assert(sizeof(AnswerRecord) == 56);
 static_assert(offsetof(AnswerRecord, value) == 24);

@@ -66,6 +66,19 @@ Status not_opened(const Status& why) {
 
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
+void close_directory(Engine& engine, FileId directory) {
+  Request close;
+  close.operation = Operation::close;
+  close.file = directory;
+  engine.submit(std::move(close));
+}
+
+Result<SharedFiles::Place> place_of(const StorageSettings& storage, const std::string& path) {
+  const Result<FileBelow> at = file_below(storage.file_roots(), path);
+  if (!at.ok()) return at.status();
+  return SharedFiles::Place{storage.file_path(path), at.value().root};
+}
+
 }  // namespace
 
 RawFiles::RawFiles(const StorageSettings& storage, bool by_count, uint32_t client, ClientEnds& to_client,
@@ -173,13 +186,21 @@ void RawFiles::wait(const Descriptor& descriptor, Open& of) {
   waiting_.insert(descriptor.variable);
 }
 
-void RawFiles::open_again(const Descriptor& descriptor) { open(descriptor, true); }
-
 void RawFiles::open(const Descriptor& descriptor, bool again) {
   last_ = std::max(last_, descriptor.variable);
   const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
-  Result<SharedFile*> file = wanted.ok() ? open_shared(wanted.value(), again) : wanted.status();
-  const std::string path = wanted.ok() ? storage_.file_path(wanted.value().path) : "";
+  ++names_;
+  if (!wanted.ok()) return opened(descriptor, {}, again, wanted.status());
+  open_shared(wanted.value(), again,
+              [this, descriptor, wanted = wanted.value(), again](const Result<SharedFile*>& file) {
+                opened(descriptor, wanted, again, file);
+              });
+}
+
+// `wanted`: empty if nobody could read it.
+void RawFiles::opened(const Descriptor& descriptor, const FileToOpen& wanted, bool again, Result<SharedFile*> file) {
+  --names_;
+  const std::string path = wanted.path.empty() ? "" : storage_.file_path(wanted.path);
   if (again && file.ok()) file = expect_same(*file.value(), identity_in(block_of(descriptor)));
   if (!again && file.ok()) put_identity(block_of(descriptor), file.value()->identity);
   // A server that replaces this one need not repeat the opening. Note that before the end is reported: from then on
@@ -191,13 +212,13 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
     of.sequence = descriptor.sequence;
     of.failure = file.status();
     of.path = path;
-    of.record = wanted.ok() ? wanted.value().record : 0;
+    of.record = wanted.record;
     if (file.ok()) of.file = file.value();
     of.answer = block_of(descriptor);
-    of.seals = wanted.ok() && wanted.value().is_sealed();
-    if (of.seals || (wanted.ok() && wanted.value().is_published())) of.opening = block_of(descriptor);
-    of.writes = wanted.ok() && (wanted.value().mode & kFileWrite) != 0;
-    of.immediate = wanted.ok() && (wanted.value().mode & kFileImmediate) != 0;
+    of.seals = wanted.is_sealed();
+    if (of.seals || wanted.is_published()) of.opening = block_of(descriptor);
+    of.writes = (wanted.mode & kFileWrite) != 0;
+    of.immediate = (wanted.mode & kFileImmediate) != 0;
     if (of.file != nullptr) meter_.opened(of.record, of.file->data);
   }
   if (!again) end(descriptor, not_opened(file.status()), path, {});
@@ -217,29 +238,21 @@ Result<SharedFile*> RawFiles::expect_same(SharedFile& file, FileIdentity expecte
   return Status(std::move(fault));
 }
 
-// Checks that the path stays below the roots, as the file system is now.
-Status RawFiles::check_path(const std::string& path) const {
-  const Result<FileBelow> at = file_below(storage_.file_roots(), path);
-  return at.ok() ? engine_.files().check_below(at.value().root, at.value().path) : at.status();
-}
-
-Result<SharedFile*> RawFiles::open_shared(const FileToOpen& wanted, bool again) {
-  if (Status below = check_path(wanted.path); !below.ok()) return below;
+void RawFiles::open_shared(const FileToOpen& wanted, bool again, SharedFiles::Then then) {
+  const Result<SharedFiles::Place> place = place_of(storage_, wanted.path);
+  if (!place.ok()) return then(place.status());
   OpenMode for_one = (wanted.mode & kFileTruncate) != 0 ? OpenMode::create : OpenMode::update;
   if (again) for_one = OpenMode::edit;
-  if (wanted.is_sealed()) return files_.open_to_seal(storage_.file_path(wanted.path), for_one);
-  if (wanted.is_published()) {
-    if (Status below = check_path(name_of_partial(wanted.path)); !below.ok()) return below;
-    // A `.partial` that no longer exists has been renamed to its name.
-    return files_.open_to_publish(storage_.file_path(wanted.path), for_one);
-  }
+  if (wanted.is_sealed()) return files_.open_to_seal(place.value(), for_one, std::move(then));
+  // A `.partial` that no longer exists has been renamed to its name.
+  if (wanted.is_published()) return files_.open_to_publish(place.value(), for_one, std::move(then));
   SharedFiles::Mode mode = SharedFiles::Mode::read;
   if ((wanted.mode & kFileTruncate) != 0)
     mode = SharedFiles::Mode::truncate;
   else if ((wanted.mode & kFileWrite) != 0)
     mode = SharedFiles::Mode::write;
   if (again && mode != SharedFiles::Mode::read) mode = SharedFiles::Mode::edit;
-  return files_.open(storage_.file_path(wanted.path), mode);
+  files_.open(place.value(), mode, std::move(then));
 }
 
 void RawFiles::begin_list(const Descriptor& descriptor, Open& of, bool again) {
@@ -263,7 +276,7 @@ bool RawFiles::progress() {
     const uint32_t number = *at++;
     Open& of = open_.at(number);
     while (!of.waiting.empty() && of.waiting.front().verb != Verb::file_close) {
-      if (engine_.room() == 0 || is_written(of.file)) break;
+      if (engine_.room() == 0 || of.asking || is_written(of.file)) break;
       const Descriptor next = of.waiting.front();
       of.waiting.pop_front();
       begin_next(next, of);
@@ -291,29 +304,43 @@ void RawFiles::begin_next(const Descriptor& next, Open& of) {
     case Verb::file_truncate:
       ++of.under_way;
       return submit(new_work(next, false), of.file->data, Operation::truncate, {}, false);
-    case Verb::file_size: {
-      const Result<uint64_t> size = engine_.size(of.file->data);
-      if (size.ok()) put_size(of.answer, size.value());
-      return end(next, size.status(), of.path, {});
-    }
-    case Verb::file_allocate:
-      return end(next, engine_.allocate(of.file->data, {next.range.offset, next.range.length}), of.path, {});
+    case Verb::file_size:
+    case Verb::file_allocate: return ask(next, of);
     default: return begin_list(next, of, true);
   }
+}
+
+// Has the storage look for the file's size, or reserve space. Verbs that wait go on waiting for that.
+void RawFiles::ask(const Descriptor& next, Open& of) {
+  const bool of_size = next.verb == Verb::file_size;
+  of.asking = true;
+  ++of.under_way;
+  ++names_;
+  FileOperation operation{.kind = of_size ? FileOperation::Kind::size : FileOperation::Kind::allocate};
+  if (!of_size) operation.offset = next.range.offset;
+  if (!of_size) operation.size = next.range.length;
+  engine_.carry_out(of.file->data, std::move(operation), 0, [this, next, of_size](const FileOperationEnd& found) {
+    Open& asked = open_.at(next.variable);
+    asked.asking = false;
+    --asked.under_way;
+    --names_;
+    if (of_size && found.status.ok()) put_size(asked.answer, found.size);
+    end(next, found.status, asked.path, {});
+  });
 }
 
 void RawFiles::remove(const Descriptor& descriptor, bool again) {
   const Result<FileToOpen> wanted = read_file_opening(block_of(descriptor));
   if (!wanted.ok()) return end(descriptor, wanted.status(), {}, {});
-  const std::string path = storage_.file_path(wanted.value().path);
-  Status status = check_path(wanted.value().path);
-  if (status.ok()) status = files_.check_closed(path);
-  if (status.ok()) {
-    const FileBelow at = file_below(storage_.file_roots(), wanted.value().path).value();
-    status = not_opened(engine_.files().remove_below(at.root, at.path));
-  }
-  if (again && status.code() == TAILRACE_NOT_FOUND) status = {};
-  end(descriptor, status, path, {});
+  const Result<SharedFiles::Place> place = place_of(storage_, wanted.value().path);
+  if (!place.ok()) return end(descriptor, place.status(), storage_.file_path(wanted.value().path), {});
+  ++names_;
+  files_.remove(place.value(), [this, descriptor, again, path = place.value().path](const Status& removed) {
+    --names_;
+    Status status = not_opened(removed);
+    if (again && status.code() == TAILRACE_NOT_FOUND) status = {};
+    end(descriptor, status, path, {});
+  });
 }
 
 // All other verbs of the file have ended.
@@ -368,7 +395,7 @@ void RawFiles::went_on_publishing(const Request& request, const Status& how) {
   Open& of = open_.at(work.descriptor.variable);
   const bool durable = storage_.durability == Durability::durable;
   if (work.directory != 0) {
-    close_directory(work);
+    close_directory(engine_, work.directory);
     return end_publishing(request.token, how);
   }
   if (request.operation == Operation::sync && !work.sealed) return publish(request.token, of);
@@ -391,13 +418,6 @@ void RawFiles::end_publishing(uint64_t token, const Status& status) {
 void RawFiles::end_close(const Descriptor& descriptor, const Status& status) {
   const auto node = open_.extract(descriptor.variable);
   end(descriptor, status, node.mapped().path, {});
-}
-
-void RawFiles::close_directory(const Work& work) {
-  Request close;
-  close.operation = Operation::close;
-  close.file = work.directory;
-  engine_.submit(std::move(close));
 }
 
 // The file may be new: its name must be on the device, too.
@@ -439,7 +459,7 @@ void RawFiles::ended(const Request& request, const Status& how) {
   const Descriptor& descriptor = work.descriptor;
   Open& of = open_.at(descriptor.variable);
   if (work.directory != 0) {
-    close_directory(work);
+    close_directory(engine_, work.directory);
     of.file->named = of.file->named || status.ok();
   } else if (descriptor.verb == Verb::file_sync && status.ok() && !of.file->named) {
     return sync_directory(request.token, of);

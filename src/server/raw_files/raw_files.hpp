@@ -45,8 +45,9 @@ class RawFiles final : public CompletionSink {
   Status check(const Descriptor& descriptor);
   // Begins the verb. REQUIRES: the engine has room.
   void begin(const Descriptor& descriptor);
-  // Opens a file whose file_open an earlier server has answered: the file exists, and is not emptied again.
-  void open_again(const Descriptor& descriptor);
+  // Opens a file whose file_open an earlier server has answered: the file exists, and is not emptied again. No other
+  // verb of the file may come before SharedFiles::is_busy() is false.
+  void open_again(const Descriptor& descriptor) { open(descriptor, true); }
   // Repeats a file_remove that an earlier server may have carried out: it is no error if the file does not exist.
   void remove_again(const Descriptor& descriptor) { remove(descriptor, true); }
   // Begins verbs that have waited. Returns true if there were any.
@@ -54,7 +55,7 @@ class RawFiles final : public CompletionSink {
   // Notes that the client has gone. REQUIRES: nothing is under way, and nothing more comes.
   void leave();
 
-  bool idle() const { return free_works_.size() == works_.size(); }
+  bool idle() const { return free_works_.size() == works_.size() && names_ == 0; }
   // Returns true if a verb waits until all writes before it have ended.
   bool is_waited_for() const { return !waiting_.empty(); }
 
@@ -71,6 +72,7 @@ class RawFiles final : public CompletionSink {
     bool writes = false;
     bool immediate = false;        // its writes do not wait to be merged
     bool closing = false;          // the client has sent its close
+    bool asking = false;           // the storage looks for its size, or reserves space
     std::span<std::byte> opening;  // the block of its file_open, if the file is published or sealed; else none
     std::span<std::byte> answer;   // where file_size puts the size
     bool seals = false;            // the file is sealed
@@ -96,8 +98,8 @@ class RawFiles final : public CompletionSink {
   Status check_open_file(const Descriptor& descriptor);
   std::span<std::byte> block_of(const Descriptor& descriptor) const;
   void open(const Descriptor& descriptor, bool again);
-  Status check_path(const std::string& path) const;
-  Result<SharedFile*> open_shared(const FileToOpen& wanted, bool again);
+  void open_shared(const FileToOpen& wanted, bool again, SharedFiles::Then then);
+  void opened(const Descriptor& descriptor, const FileToOpen& wanted, bool again, Result<SharedFile*> file);
   Result<SharedFile*> expect_same(SharedFile& file, FileIdentity expected);
   Result<std::vector<Piece>> read_pieces(const Descriptor& descriptor) const;
   Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
@@ -105,8 +107,8 @@ class RawFiles final : public CompletionSink {
   void begin_list(const Descriptor& descriptor, Open& of, bool again);
   void remove(const Descriptor& descriptor, bool again);
   void begin_next(const Descriptor& descriptor, Open& of);
+  void ask(const Descriptor& descriptor, Open& of);
   void sync_directory(uint64_t token, const Open& of);
-  void close_directory(const Work& work);
   void begin_close(const Descriptor& descriptor, Open& of);
   Status unpublished(const Open& of) const;
   void publish(uint64_t token, Open& of);
@@ -136,6 +138,7 @@ class RawFiles final : public CompletionSink {
   uint32_t last_ = 0;                              // the largest number so far
   std::vector<Work> works_;                        // by token; entries are reused
   std::vector<uint64_t> free_works_;
+  size_t names_ = 0;  // openings, removals and questions under way
   Checked checked_;
 };
 

@@ -1,6 +1,7 @@
 #include "server/raw_files/shared_files.hpp"
 
 #include <cerrno>
+#include <utility>
 
 #include "model/wire/file_wire.hpp"
 
@@ -13,26 +14,194 @@ bool must_not_be_written(const Status& why) {
   return error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
 }
 
+// Opens a file for reading and writing, if it may be written, even if it is only to be read: a client that comes to
+// write it later must get the same file, so that the engine orders the work of both. A file that is to be emptied may
+// be open already.
+OpenMode how_to_open(SharedFiles::Mode mode) {
+  const bool is_there = mode == SharedFiles::Mode::read || mode == SharedFiles::Mode::edit;
+  return is_there ? OpenMode::edit : OpenMode::update;
+}
+
+Status wrong_order(const std::string& path, const std::string& why) {
+  return Status(TAILRACE_WRONG_ORDER, "'" + path + "' is open" + why);
+}
+
 }  // namespace
 
-Result<SharedFile*> SharedFiles::open(const std::string& path, Mode mode) {
-  if (Status free = check_unpublished(path); !free.ok()) return free;
-  SharedFile* const found = find(identity_of(path), mode);
-  if (found == nullptr) return open_new(path, mode);
-  if (mode == Mode::truncate) {
-    return Status(
-        TAILRACE_WRONG_ORDER,
-        "'" + path + "' is open already, here or in another client: to empty it now would lose what is in it");
-  }
-  ++found->users;
-  return found;
+// ---- openings --------------------------------------------------------------------------------------------------
+
+void SharedFiles::open(Place place, Mode mode, Then then) {
+  if (Status free = check_unpublished(place.path); !free.ok()) return then(free);
+  opening_.insert(place.path);
+  begin(std::make_shared<Opening>(
+      Opening{.place = std::move(place), .mode = mode, .how = how_to_open(mode), .then = std::move(then)}));
 }
 
-// Returns which file an opening of the path would open; unknown if there is none. No opening follows a link.
-FileIdentity SharedFiles::identity_of(const std::string& path) {
-  const Result<NameFacts> facts = engine_.files().stat(path);
-  return facts.ok() && facts.value().kind == NameFacts::Kind::file ? facts.value().identity : FileIdentity();
+void SharedFiles::open_to_publish(Place place, OpenMode mode, Then then) {
+  Opening of{.place = {name_of_partial(place.path), place.root},
+             .how = mode,
+             .final_path = place.path,
+             .to_look_at = {place},
+             .then = std::move(then)};
+  open_for_one(std::move(of));
 }
+
+void SharedFiles::open_to_seal(Place place, OpenMode mode, Then then) {
+  Opening of{.place = place, .how = mode, .final_path = place.path, .then = std::move(then)};
+  open_for_one(std::move(of));
+}
+
+void SharedFiles::open_for_one(Opening of) {
+  if (Status free = check_unpublished(of.final_path); !free.ok()) return of.then(free);
+  for (const std::string& name : {of.final_path, name_of_partial(of.final_path)}) {
+    if (opening_.contains(name)) return of.then(wrong_order(name, "ed here or in another client at this moment"));
+    const bool is_listed = !of.to_look_at.empty() && of.to_look_at.front().path == name;
+    if (!known_.empty() && !is_listed) of.to_look_at.push_back({name, {}});
+  }
+  for_one_[of.place.path] = of.final_path;
+  begin(std::make_shared<Opening>(std::move(of)));
+}
+
+void SharedFiles::begin(Shared of) {
+  ++busy_;
+  look(of);
+}
+
+// Looks at the next of the names that must not be those of open files, and then opens the file.
+void SharedFiles::look(const Shared& of) {
+  if (of->to_look_at.empty()) return open_data(of);
+  const Place at = of->to_look_at.front();
+  of->to_look_at.pop_front();
+  engine_.carry_out({.kind = FileOperation::Kind::stat, .path = at.path, .root = at.root}, 0,
+                    [this, of, path = at.path](const FileOperationEnd& found) {
+                      const bool is_there = found.status.ok() || found.status.fault().system_errno != ENOENT;
+                      if (is_there && !found.status.ok()) return end(of, found.status);
+                      if (!is_there || find(found.facts.identity, Mode::read) == nullptr) return look(of);
+                      end(of, wrong_order(path,
+                                          " already, here or in another client: a file that is published or "
+                                          "sealed can be open only once"));
+                    });
+}
+
+void SharedFiles::open_data(const Shared& of) {
+  engine_.carry_out(
+      {.kind = FileOperation::Kind::open, .path = of->place.path, .root = of->place.root, .mode = of->how}, 0,
+      [this, of](FileOperationEnd& opened) { data_opened(of, opened); });
+}
+
+void SharedFiles::data_opened(const Shared& of, FileOperationEnd& opened) {
+  const bool for_one = !of->final_path.empty();
+  if (!opened.status.ok()) {
+    const bool may_read = !for_one && of->mode == Mode::read && of->how != OpenMode::view;
+    if (!may_read || !must_not_be_written(opened.status)) return end(of, opened.status);
+    of->how = OpenMode::view;
+    return open_data(of);
+  }
+  of->was_empty = opened.opened.is_empty;
+  of->data = engine_.add(of->place.path, std::move(opened.opened));
+  if (for_one) {
+    of->sync = of->data;
+    if (of->final_path != of->place.path) engine_.publish_as(of->data, of->final_path);
+    return settle(of);
+  }
+  if (of->how == OpenMode::view || find(engine_.identity(of->data), of->mode) != nullptr) return settle(of);
+  open_sync(of);
+}
+
+void SharedFiles::open_sync(const Shared& of) {
+  engine_.carry_out(
+      {.kind = FileOperation::Kind::open, .path = of->place.path, .root = of->place.root, .mode = OpenMode::view}, 0,
+      [this, of](FileOperationEnd& opened) { sync_opened(of, opened); });
+}
+
+void SharedFiles::sync_opened(const Shared& of, FileOperationEnd& opened) {
+  if (!opened.status.ok()) return end(of, opened.status);
+  of->sync = engine_.add(of->place.path, std::move(opened.opened));
+  if (engine_.identity(of->sync) == engine_.identity(of->data)) return settle(of);
+  end(of, Status(TAILRACE_IO_ERROR,
+                 "found another file under the name '" + of->place.path + "' a moment after it was opened"));
+}
+
+// All that is needed of the file is open. From here to its end, or to the request that empties it, nobody comes
+// between.
+void SharedFiles::settle(const Shared& of) {
+  const bool for_one = !of->final_path.empty();
+  if (SharedFile* const found = find(engine_.identity(of->data), for_one ? Mode::read : of->mode)) {
+    return share(of, *found);
+  }
+  const bool empties = !for_one && of->mode == Mode::truncate && !of->was_empty;
+  if (empties && engine_.room() == 0) return waiting_.push_back(of);
+  SharedFile* const file =
+      add({.path = of->place.path, .data = of->data, .sync = of->sync, .users = 1, .final_path = of->final_path});
+  if (!empties) return end(of, file);
+  of->file = file;
+  Request request;
+  request.operation = Operation::truncate;
+  request.file = of->data;
+  request.sink = this;
+  request.token = next_token_++;
+  emptying_[request.token] = of;
+  engine_.submit(std::move(request));
+}
+
+void SharedFiles::share(const Shared& of, SharedFile& file) {
+  if (!of->final_path.empty() || of->mode == Mode::truncate) {
+    return end(of, wrong_order(of->place.path,
+                               " already, here or in another client: to empty it now would lose what is in it"));
+  }
+  ++file.users;
+  close(std::exchange(of->data, 0));
+  close(std::exchange(of->sync, 0));
+  end(of, &file);
+}
+
+void SharedFiles::ended(const Request& request, const Status& status) {
+  const Shared of = emptying_.at(request.token);
+  emptying_.erase(request.token);
+  if (status.ok()) return end(of, of->file);
+  of->data = of->sync = 0;
+  release(*of->file);
+  end(of, status);
+}
+
+// Ends an opening. What a failed one has opened is closed.
+void SharedFiles::end(const Shared& of, const Result<SharedFile*>& file) {
+  --busy_;
+  const bool for_one = !of->final_path.empty();
+  if (!for_one) opening_.erase(opening_.find(of->place.path));
+  if (!file.ok()) {
+    if (for_one) for_one_.erase(of->place.path);
+    close(of->data);
+    if (of->sync != of->data) close(of->sync);
+  }
+  std::exchange(of->then, nullptr)(file);
+}
+
+void SharedFiles::remove(Place place, std::function<void(const Status& status)> then) {
+  if (Status free = check_unpublished(place.path); !free.ok()) return then(free);
+  const auto refused = [path = place.path] {
+    return wrong_order(path, ", here or in another client: close it first");
+  };
+  if (opening_.contains(place.path)) return then(refused());
+  ++busy_;
+  const auto unlink = [this, place, then] {
+    engine_.carry_out({.kind = FileOperation::Kind::unlink, .path = place.path, .root = place.root}, 0,
+                      [this, then](const FileOperationEnd& end) {
+                        --busy_;
+                        then(end.status);
+                      });
+  };
+  if (known_.empty()) return unlink();
+  engine_.carry_out({.kind = FileOperation::Kind::stat, .path = place.path, .root = place.root}, 0,
+                    [this, then, unlink, refused](const FileOperationEnd& found) {
+                      const bool is_open = found.status.ok() && find(found.facts.identity, Mode::read) != nullptr;
+                      if (!is_open) return unlink();
+                      --busy_;
+                      then(refused());
+                    });
+}
+
+// ---- files that are open -----------------------------------------------------------------------------------------
 
 // Returns the open file if users of the mode may share it; else null.
 SharedFile* SharedFiles::find(FileIdentity identity, Mode mode) {
@@ -47,79 +216,24 @@ Status SharedFiles::check_unpublished(const std::string& path) const {
   for (const std::string& name : {path, name_of_partial(path)}) {
     const auto found = for_one_.find(name);
     if (found == for_one_.end()) continue;
-    return Status(TAILRACE_WRONG_ORDER, "'" + name + "' is open to be published or sealed as '" +
-                                            found->second->final_path +
-                                            "', here or in another client, or its close has yet to end");
+    return wrong_order(name, " to be published or sealed as '" + found->second +
+                                 "', here or in another client, or its close has yet to end");
   }
   return {};
-}
-
-Status SharedFiles::check_closed(const std::string& path) {
-  if (Status free = check_unpublished(path); !free.ok()) return free;
-  if (!is_open(path)) return {};
-  return Status(TAILRACE_WRONG_ORDER, "'" + path + "' is open, here or in another client: close it first");
-}
-
-bool SharedFiles::is_open(const std::string& path) { return find(identity_of(path), Mode::read) != nullptr; }
-
-Result<SharedFile*> SharedFiles::open_to_publish(const std::string& path, OpenMode mode) {
-  const Result<SharedFile*> file = open_for_one(name_of_partial(path), path, mode);
-  if (file.ok()) engine_.publish_as(file.value()->data, path);
-  return file;
-}
-
-Result<SharedFile*> SharedFiles::open_to_seal(const std::string& path, OpenMode mode) {
-  return open_for_one(path, path, mode);
-}
-
-Result<SharedFile*> SharedFiles::open_for_one(const std::string& path, const std::string& final_path, OpenMode mode) {
-  if (Status free = check_unpublished(final_path); !free.ok()) return free;
-  for (const std::string& name : {final_path, name_of_partial(final_path)}) {
-    if (!is_open(name)) continue;
-    return Status(TAILRACE_WRONG_ORDER, "'" + name +
-                                            "' is open already, here or in another client: a file that is published "
-                                            "or sealed can be open only once");
-  }
-  const Result<FileId> data = engine_.open_now(path, mode, 0);
-  if (!data.ok()) return data.status();
-  return add({.path = path, .data = data.value(), .sync = data.value(), .users = 1, .final_path = final_path});
-}
-
-// Opens a file for reading and writing, if it may be written, even if it is only to be read: a client that comes to
-// write it later must get the same file, so that the engine orders the work of both.
-Result<SharedFile*> SharedFiles::open_new(const std::string& path, Mode mode) {
-  OpenMode how = OpenMode::update;
-  if (mode == Mode::read || mode == Mode::edit) how = OpenMode::edit;
-  if (mode == Mode::truncate) how = OpenMode::create;
-  Result<FileId> data = engine_.open_now(path, how, 0);
-  const bool writable = data.ok();
-  if (!writable && mode == Mode::read && must_not_be_written(data.status()))
-    data = engine_.open_now(path, OpenMode::view, 0);
-  if (!data.ok()) return data.status();
-  if (!writable) return add({.path = path, .data = data.value(), .users = 1});
-  const Result<FileId> sync = engine_.open_now(path, OpenMode::view, 0);
-  if (sync.ok() && engine_.identity(sync.value()) == engine_.identity(data.value())) {
-    return add({.path = path, .data = data.value(), .sync = sync.value(), .users = 1});
-  }
-  closing_.push_back(data.value());
-  if (!sync.ok()) return sync.status();
-  closing_.push_back(sync.value());
-  return Status(TAILRACE_IO_ERROR, "found another file under the name '" + path + "' a moment after it was opened");
 }
 
 SharedFile* SharedFiles::add(SharedFile file) {
   file.identity = engine_.identity(file.data);
   SharedFile& added = files_[file.data] = std::move(file);
   if (added.identity.is_known()) known_[{added.identity, added.is_writable()}] = &added;
-  if (!added.final_path.empty()) for_one_[added.path] = &added;
   return &added;
 }
 
 void SharedFiles::release(SharedFile& file) {
   TAILRACE_REQUIRE(file.users > 0);
   if (--file.users > 0) return;
-  closing_.push_back(file.data);
-  if (file.sync != 0 && file.sync != file.data) closing_.push_back(file.sync);
+  close(file.data);
+  if (file.sync != file.data) close(file.sync);
   forget(file);
 }
 
@@ -130,17 +244,25 @@ void SharedFiles::forget(const SharedFile& file) {
   files_.erase(file.data);
 }
 
+void SharedFiles::close(FileId file) {
+  if (file != 0) closing_.push_back(file);
+}
+
 bool SharedFiles::progress() {
-  bool closed = false;
-  while (!closing_.empty() && engine_.room() > 0) {
+  bool any = false;
+  for (; !closing_.empty() && engine_.room() > 0; any = true) {
     Request close;
     close.operation = Operation::close;
     close.file = closing_.back();
     closing_.pop_back();
     engine_.submit(std::move(close));
-    closed = true;
   }
-  return closed;
+  for (; !waiting_.empty() && engine_.room() > 0; any = true) {
+    const Shared of = std::move(waiting_.front());
+    waiting_.pop_front();
+    settle(of);
+  }
+  return any;
 }
 
 }  // namespace tailrace::impl

@@ -2,11 +2,16 @@
 // clients have it open, so that the engine orders and merges what all of them do with it. A file is recognised by its
 // identity: it may lose its name, which may lead to another file, while it is open.
 //
-// Runs on the server's thread, for all clients. Makes no requests but those to close files.
+// Runs on the server's thread, for all clients; never waits. An opening is a chain of operations, which others may
+// overtake: whoever ends first has opened the file, and the others share it.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,49 +36,86 @@ struct SharedFile {
   bool is_writable() const { return sync != 0; }
 };
 
-class SharedFiles {
+class SharedFiles final : public CompletionSink {
  public:
   enum class Mode { read, edit, write, truncate };
+
+  // The path of a raw file, and the directory, with which it begins, below which it must lead.
+  struct Place {
+    std::string path;
+    std::string root;
+  };
+  // The end of an opening, now or from the engine's progress(). The file keeps its address until the last user has
+  // released it.
+  using Then = std::function<void(const Result<SharedFile*>& file)>;
 
   // Borrows `engine`, for the life of this.
   explicit SharedFiles(Engine& engine) : engine_(engine) {}
 
-  // Opens the file that the path leads to for one more user. The returned object keeps its address until the last
-  // user has released it. `write` creates a file that does not exist, `edit` does not. Returns TAILRACE_WRONG_ORDER
-  // if the file would be emptied while others use it.
-  Result<SharedFile*> open(const std::string& path, Mode mode);
-  // Opens the `.partial` that becomes `path`, for one user alone. Returns TAILRACE_WRONG_ORDER if either is open.
-  Result<SharedFile*> open_to_publish(const std::string& path, OpenMode mode);
+  // Opens the file that the path leads to for one more user. `write` creates a file that does not exist, `edit` does
+  // not. Fails with TAILRACE_WRONG_ORDER if the file would be emptied while others use it.
+  void open(Place place, Mode mode, Then then);
+  // Opens the `.partial` that becomes `place`, for one user alone. Fails with TAILRACE_WRONG_ORDER if either is open.
+  void open_to_publish(Place place, OpenMode mode, Then then);
   // Opens a file that is sealed at its close, under its own name.
-  Result<SharedFile*> open_to_seal(const std::string& path, OpenMode mode);
-  // Returns ok if no client has the file open that the path leads to, or one that is to be published as it.
-  Status check_closed(const std::string& path);
+  void open_to_seal(Place place, OpenMode mode, Then then);
+  // Removes a file, unless a client has the file open that the path leads to, or one that is to be published as it.
+  void remove(Place place, std::function<void(const Status& status)> then);
   // Ends one use of the file. REQUIRES: that user has nothing under way.
   void release(SharedFile& file);
   // Forgets a file whose data were published, or could not be: the engine has closed them.
   void published(SharedFile& file) { forget(file); }
-  // Closes unused files while the engine has room; the engine itself closes the rest at its end. Returns true if it
-  // closed any.
+  // Makes the requests that have waited for room in the engine, which itself closes the rest at its end. Returns true
+  // if it made any.
   bool progress();
+  // Returns true if files are being opened or removed.
+  bool is_busy() const { return busy_ > 0; }
+
+  void ended(const Request& request, const Status& status) override;
 
  private:
   // A file, and true if it may be written: a program may read a file that it may not write.
   using Known = std::pair<FileIdentity, bool>;
+  struct Opening {
+    Place place = {};
+    Mode mode = Mode::read;
+    OpenMode how = OpenMode::edit;
+    std::string final_path = {};        // of a file that is published or sealed; else ""
+    std::deque<Place> to_look_at = {};  // names that no file which is open may have
+    FileId data = 0;
+    FileId sync = 0;
+    bool was_empty = false;
+    SharedFile* file = nullptr;  // that is being emptied
+    Then then = {};
+  };
+  using Shared = std::shared_ptr<Opening>;
 
-  FileIdentity identity_of(const std::string& path);
+  void begin(Shared of);
+  void look(const Shared& of);
+  void open_data(const Shared& of);
+  void data_opened(const Shared& of, FileOperationEnd& end);
+  void open_sync(const Shared& of);
+  void sync_opened(const Shared& of, FileOperationEnd& end);
+  void settle(const Shared& of);
+  void share(const Shared& of, SharedFile& file);
+  void end(const Shared& of, const Result<SharedFile*>& file);
+  void close(FileId file);
   SharedFile* find(FileIdentity identity, Mode mode);
-  bool is_open(const std::string& path);
-  Result<SharedFile*> open_new(const std::string& path, Mode mode);
   SharedFile* add(SharedFile file);
   Status check_unpublished(const std::string& path) const;
-  Result<SharedFile*> open_for_one(const std::string& path, const std::string& final_path, OpenMode mode);
+  void open_for_one(Opening of);
   void forget(const SharedFile& file);
 
   Engine& engine_;
   // Used by the server's thread only.
-  std::map<FileId, SharedFile> files_;                // by `data`
-  std::map<Known, SharedFile*> known_;                // those whose identity is known
-  std::map<std::string, const SharedFile*> for_one_;  // those that are to be published or sealed, by `path`
+  std::map<FileId, SharedFile> files_;          // by `data`
+  std::map<Known, SharedFile*> known_;          // those whose identity is known
+  std::map<std::string, std::string> for_one_;  // by path: the names of those that are to be published or sealed
+  std::multiset<std::string> opening_;          // paths of other files
+  size_t busy_ = 0;                             // openings and removals
+  std::deque<Shared> waiting_;                  // files to be emptied, while the engine has no room
+  std::map<uint64_t, Shared> emptying_;         // by token
+  uint64_t next_token_ = 1;
   std::vector<FileId> closing_;
 };
 

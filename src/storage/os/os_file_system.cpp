@@ -32,9 +32,12 @@ NameFacts::Kind kind_of(mode_t mode) {
   return S_ISDIR(mode) ? NameFacts::Kind::directory : NameFacts::Kind::other;
 }
 
-FileIdentity identity_of(int descriptor) {
+// Puts in what fstat() says of an open file.
+void look_at(int descriptor, Opened& opened) {
   struct stat found {};
-  return ::fstat(descriptor, &found) == 0 ? FileIdentity{found.st_dev, found.st_ino} : FileIdentity();
+  if (::fstat(descriptor, &found) != 0) return;
+  opened.identity = {found.st_dev, found.st_ino};
+  opened.is_empty = S_ISREG(found.st_mode) && found.st_size == 0;
 }
 
 }  // namespace
@@ -42,9 +45,10 @@ FileIdentity identity_of(int descriptor) {
 Result<Opened> OsFileSystem::open(const std::string& path, OpenMode mode, uint32_t device) {
   Result<OpenFile> file = OpenFile::open(path, mode, device, want_direct_, root_of(path));
   if (!file.ok()) return file.status();
-  StripeMap stripes = stripes_of(file.value().os.buffered(), device);
-  const FileIdentity identity = identity_of(file.value().os.buffered());
-  return Opened{files_.put(std::move(file).value()), std::move(stripes), identity};
+  Opened opened{.stripes = stripes_of(file.value().os.buffered(), device)};
+  look_at(file.value().os.buffered(), opened);
+  opened.file = files_.put(std::move(file).value());
+  return opened;
 }
 
 // Returns the root that the path is below; empty if there is none.

@@ -38,17 +38,6 @@ uint64_t hash_of(const std::string& text) {
   return hash ^ (hash >> 32);
 }
 
-Status status_of(const ForwardAnswer& answer, const std::string& operation, const std::string& file) {
-  if (answer.record.code == TAILRACE_OK) return {};
-  Fault fault;
-  fault.code = static_cast<tailrace_status>(answer.record.code);
-  fault.message = answer.text;
-  fault.operation = operation;
-  fault.file = file;
-  fault.system_errno = answer.record.system_errno;
-  return Status(std::move(fault));
-}
-
 ForwarderSet::ForwarderSet(Links& links, const Clock& clock, Doorbell& doorbell, Log& log, Options options)
     : links_(links), clock_(clock), doorbell_(doorbell), log_(log), options_(std::move(options)) {
   for (const std::string& address : options_.addresses) forwarders_.push_back({.address = address});

@@ -22,6 +22,7 @@
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
 #include "model/wire/forward_wire.hpp"
+#include "storage/remote/answers.hpp"
 #include "transport/link/links.hpp"
 
 namespace tailrace::impl {
@@ -179,8 +180,5 @@ class ForwarderSet {
 
 // Returns a number of the text on which all nodes agree.
 uint64_t hash_of(const std::string& text);
-
-// Returns the Status of an answered call on `file`.
-Status status_of(const ForwardAnswer& answer, const std::string& operation, const std::string& file);
 
 }  // namespace tailrace::impl

@@ -75,13 +75,6 @@ class Perseverance {
   size_t tries_ = 0;
 };
 
-StripeMap stripes_in(const ForwardAnswer& answer) {
-  StripeMap stripes;
-  stripes.unit = std::max<uint64_t>(answer.record.value, 1);
-  if (!answer.servers.empty()) stripes.servers = answer.servers;
-  return stripes;
-}
-
 }  // namespace
 
 // ---- whom to ask -----------------------------------------------------------------------------------------------
@@ -493,9 +486,15 @@ ForwardCallMessage RemoteFiles::opening(const std::string& path, OpenMode mode, 
 }
 
 // A forwarder that is lost may still open the file, which another one must not have opened by then.
-Result<Opened> RemoteFiles::open_again(size_t forwarder, const std::string& path, OpenMode mode, uint32_t device) {
+Result<Opened> RemoteFiles::open_again(size_t forwarder, const FileOperation& operation) {
   if (on_loss_ != OnLoss::fail) (void)reach_or_outlast(forwarder);
-  return open(path, mode, device, true);
+  if (Status below = check_root(*this, operation.root, operation.path); !below.ok()) return below;
+  return open(operation.path, operation.mode, operation.device, true);
+}
+
+Status RemoteFiles::remove_again(const std::string& path, const std::string& root) {
+  const Status below = check_root(*this, root, path);
+  return below.ok() ? remove(path, true) : below;
 }
 
 Opened RemoteFiles::opened(size_t forwarder, uint64_t link, const ForwardAnswer& answer,
@@ -503,7 +502,9 @@ Opened RemoteFiles::opened(size_t forwarder, uint64_t link, const ForwardAnswer&
   File file{.path = operation.path, .mode = operation.mode, .device = operation.device};
   adopt(file, forwarder, answer);
   file.link = link;  // if that is lost by now, the file moves
-  return add(std::move(file), stripes_in(answer));
+  Opened opened = add(std::move(file), stripes_in(answer));
+  opened.is_empty = answer.record.empty == 1;
+  return opened;
 }
 
 Result<Opened> RemoteFiles::open(const std::string& path, OpenMode mode, uint32_t device, bool again) {
@@ -688,15 +689,7 @@ Result<NameFacts> RemoteFiles::stat(const std::string& path) const {
   auto asked = self().ask(name, call_on(ForwardCall::stat, name), "stat");
   if (falls_back(asked.status(), local_)) return local_->stat(name);
   if (!asked.ok()) return asked.status();
-  const AnswerRecord& record = asked.value().answer.record;
-  NameFacts facts;
-  facts.kind = record.kind == 0   ? NameFacts::Kind::file
-               : record.kind == 1 ? NameFacts::Kind::directory
-                                  : NameFacts::Kind::other;
-  facts.size = record.value;
-  facts.own = record.own != 0;
-  facts.identity = {record.volume, record.number};
-  return facts;
+  return facts_in(asked.value().answer);
 }
 
 Result<std::vector<std::string>> RemoteFiles::list(const std::string& directory) const {

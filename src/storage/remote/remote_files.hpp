@@ -94,11 +94,11 @@ class RemoteFiles final : public FileSystem {
   // Adds a file that a forwarder has opened, as it answered over the link.
   Opened opened(size_t forwarder, uint64_t link, const ForwardAnswer& answer, const FileOperation& operation);
   // Do what open(), rename() and remove() do, after a call that a forwarder may have carried out.
-  Result<Opened> open_again(size_t forwarder, const std::string& path, OpenMode mode, uint32_t device);
+  Result<Opened> open_again(size_t forwarder, const FileOperation& operation);
   Status rename_again(FileHandle file, const std::string& to, bool replace) {
     return rename(file, to, replace, true);
   }
-  Status remove_again(const std::string& path) { return remove(path, true); }
+  Status remove_again(const std::string& path, const std::string& root);
   // Says goodbye to forwarders that are leaving and have nothing open any more.
   void leave_leaving();
   // Notes that a write to a file has failed after it was confirmed. The file is that which was opened by `link` and

@@ -36,14 +36,15 @@ class RemoteOperations {
     uint64_t deciding = 0;     // whose answer is the operation's; 0: it cannot fail
     bool is_lost = false;      // nobody knows whether that was carried out
     Status status = {};
-    size_t forwarder = 0;  // that opens the file, over the link
+    size_t forwarder = 0;  // that has the name, and its link
     uint64_t link = 0;
-    ForwardAnswer answer = {};  // to an open
+    ForwardAnswer answer = {};
   };
 
+  static bool is_of_name(const FileOperation& operation);
   bool is_regular(const FileOperation& operation) const;
   void send(UnderWay& of);
-  void send_open(UnderWay& of);
+  void send_name(UnderWay& of);
   void send_closes(UnderWay& of);
   FileOperationEnd complete(const UnderWay& of);
 

@@ -9,9 +9,20 @@
 #include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
+namespace {
+
+Capabilities with_threads(Capabilities inner) {
+  inner.operations = OperationThreads::kMostThreads;
+  return inner;
+}
+
+}  // namespace
 
 OperationThreads::OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus)
-    : inner_(std::move(inner)), doorbell_(doorbell), cpus_(std::move(cpus)) {}
+    : inner_(std::move(inner)),
+      capabilities_(with_threads(inner_->capabilities())),
+      doorbell_(doorbell),
+      cpus_(std::move(cpus)) {}
 
 OperationThreads::~OperationThreads() {
   {

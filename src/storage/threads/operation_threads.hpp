@@ -26,7 +26,7 @@ class OperationThreads final : public Storage {
   // Carries out the operations in progress, and joins the threads.
   ~OperationThreads() override;
 
-  const Capabilities& capabilities() const override { return inner_->capabilities(); }
+  const Capabilities& capabilities() const override { return capabilities_; }
   FileSystem& files() override { return inner_->files(); }
   void use_memory(std::span<std::byte> memory) override { inner_->use_memory(memory); }
   void submit(const Transfer& transfer) override { inner_->submit(transfer); }
@@ -42,6 +42,7 @@ class OperationThreads final : public Storage {
 
   // Constant after construction.
   const std::unique_ptr<Storage> inner_;
+  const Capabilities capabilities_;
   Doorbell& doorbell_;
   const std::vector<int> cpus_;
   Mutex mutex_;

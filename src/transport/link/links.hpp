@@ -58,7 +58,7 @@ class Links {
     Nanoseconds beat = std::chrono::milliseconds(400);      // an idle link sends this often
     Nanoseconds silence = std::chrono::milliseconds(1900);  // a peer that is silent for so long is lost
     Nanoseconds lease{0};                                   // a link ends when its lease does; 0: there is none
-    uint16_t version = 5;                                   // of the messages
+    uint16_t version = 6;                                   // of the messages
   };
 
   // Borrows all but the terms and the options. `terms` is told to each peer.
