@@ -1,4 +1,4 @@
-# The MPIs of the machine, as python/tailrace/bench/mpis.py finds them; a build may have programs of several. Their
+# The MPIs of the machine, as python/tailrace/mpis.py finds them; a build may have programs of several. Their
 # data are not cached: after a change of TAILRACE_MPI in the environment, configure again. (CMake's FindMPI supports
 # one MPI per build, and takes the first mpiexec it finds.)
 #
@@ -37,7 +37,7 @@ macro(_tailrace_mpi mpi)
 endmacro()
 
 function(_tailrace_find_mpis)
-  set(finder ${PROJECT_SOURCE_DIR}/python/tailrace/bench/mpis.py)
+  set(finder ${PROJECT_SOURCE_DIR}/python/tailrace/mpis.py)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${finder})
   execute_process(COMMAND ${TAILRACE_PYTHON3} -B ${finder} --json OUTPUT_VARIABLE json ERROR_VARIABLE why
                   RESULT_VARIABLE code ERROR_STRIP_TRAILING_WHITESPACE)

@@ -1,9 +1,12 @@
 # A wheel has beside the extension: headers and CMake's files for C, C++ and Fortran, in the folder that
-# `tailrace --cmake-dir` prints, and the programs of `tailrace demo`, `bench pattern` and `predict --measure`.
+# `tailrace --cmake-dir` prints, and the program of `tailrace demo`. That of tailrace_lab (lab/pyproject.toml) has the
+# test-bed's, for `tailrace bench pattern` and `predict --measure`.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tsunami pattern RUNTIME DESTINATION tailrace COMPONENT python)
-set_target_properties(tsunami pattern PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS tsunami RUNTIME DESTINATION tailrace COMPONENT python)
+set_target_properties(tsunami PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS pattern RUNTIME DESTINATION tailrace_lab COMPONENT lab)
+set_target_properties(pattern PROPERTIES INSTALL_RPATH "$ORIGIN/../tailrace")
 
 install(DIRECTORY include/tailrace DESTINATION tailrace/include COMPONENT python)
 install(FILES bindings/fortran/c_interface.f90 bindings/fortran/tailrace.f90 bindings/fortran/descriptors.c

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import tailrace
-from tailrace import cli
-from tailrace.bench import mpis
+from tailrace import cli, mpis
 from tailrace.cli import core_server
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
@@ -41,7 +40,7 @@ variables:
 @pytest.fixture(autouse=True)
 def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Benchmarks repeat runs that the machine's host disturbed; in tests the host must not decide how often."""
-    monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: 0.0)
+    monkeypatch.setattr("tailrace_lab.bench.steal.stolen_seconds", lambda: 0.0)
 
 
 def pytest_report_header() -> str:

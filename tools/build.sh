@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds what users run: the libraries, applications and benchmarks (preset release, in build/release) and the Python
-# package with the command line, installed into .venv; and the tests. Repeats only what has changed.
+# packages, tailrace with the command line and tailrace_lab, installed into .venv; and the tests. Repeats only what
+# has changed.
 #
 #   tools/build.sh          all of that
-#   tools/build.sh demo     without tests and benchmarks, and what these need: for `make demo`
+#   tools/build.sh demo     without tests, benchmarks and tailrace_lab, and what these need: for `make demo`
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
@@ -12,22 +13,45 @@ cd "$root"
 # preset, and sharing one folder would make each of the two reconfigure the other's. The compiler cache sees the same
 # commands in both, so that nothing is compiled twice.
 python_package() {
-  "$venv/bin/pip" install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
+  install_from . || return
   doors >build/python.stamp
+}
+
+# From the same build folder.
+lab_package() {
+  install_from ./lab || return
+  touch build/lab.stamp
+}
+
+install_from() {
+  "$venv/bin/pip" install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$1"
 }
 
 # The MPIs and the OpenFOAM of this machine, for each of which the package has a library.
 doors() {
-  python3 -B python/tailrace/bench/mpis.py || true
+  python3 -B python/tailrace/mpis.py || true
   (cd .deps && echo openfoam-headers/complete*) 2>/dev/null || true
 }
 
 # What the package is made from; a change of any of these, or a fresh .venv, installs it again.
 python_package_is_current() {
   [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] && [ "$(cat build/python.stamp)" = "$(doors)" ] &&
-    [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include apps/tsunami bench/pattern \
-      README.md \
+    [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include apps/tsunami README.md \
       -newer build/python.stamp -not -name '*.pyc' -not -name __pycache__ -print -quit 2>/dev/null)" ]
+}
+
+lab_package_is_current() {
+  [ -f build/lab.stamp ] && "$venv/bin/python" -c 'import tailrace_lab' 2>/dev/null &&
+    [ -z "$(find lab bench/pattern include cmake build/python.stamp -newer build/lab.stamp -not -name '*.pyc' \
+      -not -name __pycache__ -print -quit 2>/dev/null)" ]
+}
+
+install_lab_package() {
+  if lab_package_is_current; then
+    say "tailrace_lab in .venv is up to date"
+  else
+    step "installing tailrace_lab into .venv" lab_package
+  fi
 }
 
 install_python_package() {
@@ -64,11 +88,12 @@ build_for_demo() {
 
 build_all() {
   local mpi
-  mpi=$(python3 -B python/tailrace/bench/mpis.py)
+  mpi=$(python3 -B python/tailrace/mpis.py)
   say "$mpi"
   step "configuring (preset release)" cmake --preset release
   step "building (build/release)" cmake --build --preset release
   install_python_package
+  install_lab_package
 }
 
 case ${1:-} in

@@ -6,14 +6,14 @@
 #   tools/build_hdf5_parallel.sh --is-built DESTINATION     only reports that, by its exit code
 #
 # Takes a minute and a half on two cores; does nothing if DESTINATION is complete for the selected MPI (TAILRACE_MPI,
-# python/tailrace/bench/mpis.py). Needs cargo, ninja, that MPI, and CMake 3.26, which pip fetches if only an older one
+# python/tailrace/mpis.py). Needs cargo, ninja, that MPI, and CMake 3.26, which pip fetches if only an older one
 # is installed. At -O1: the tests check which process writes what, and -O3 takes twice as long.
 set -euo pipefail
 
 source "$(dirname "$0")/build_once.sh"
 
 crate_version=0.10.4 # of hdf5-metno-src; contains HDF5 2.2.0
-mpis=$(dirname "$0")/../python/tailrace/bench/mpis.py
+mpis=$(dirname "$0")/../python/tailrace/mpis.py
 mpi=$(python3 -B "$mpis" --get name)
 begin_building "parallel HDF5 2.2.0 with $mpi" "complete-$crate_version-$mpi" "$@"
 rm -f "$destination"/complete-* # of another MPI, whose files this build replaces

@@ -18,7 +18,7 @@ source "$(dirname "$0")/debian_source.sh"
 
 look=()
 [ "${1:-}" != --is-built ] || { look=(--is-built) && shift; }
-found=$(python3 -B "$(dirname "$0")/../python/tailrace/bench/mpis.py" --json)
+found=$(python3 -B "$(dirname "$0")/../python/tailrace/mpis.py" --json)
 declare -A cc # by the MPI's name
 while read -r name compiler; do cc[$name]=$compiler; done < <(python3 -c '
 import json, sys

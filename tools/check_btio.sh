@@ -92,7 +92,7 @@ judge() {
 
 preloaded=$("$venv/bin/python" -c 'from tailrace.cli import run; print(run.PRELOADED)')
 cc -shared -fPIC -O1 "$root/tests/hdf5/programs/yield.c" -o "$work/yield.so"
-mapfile -t mpis < <(python3 -B "$root/python/tailrace/bench/mpis.py" --json | python3 -c '
+mapfile -t mpis < <(python3 -B "$root/python/tailrace/mpis.py" --json | python3 -c '
 import json, sys
 for mpi in json.load(sys.stdin)["mpis"]:
     print(mpi["name"], mpi["cc"], mpi["launcher"], *mpi["arguments"])')

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # check_wheel.sh [WHEEL [PYTHON]]: installs a wheel (by default the one that tools/wheel.sh makes for the Python of
 # .venv) into a new environment, with what it depends on, and tries it there, away from the source: the demonstration,
-# the test-bed, an unchanged Python program, and programs in C and Fortran that CMake builds with the wheel's files.
+# an unchanged Python program, and programs in C and Fortran that CMake builds with the wheel's files; then the
+# test-bed, with the wheel of tailrace_lab that is beside it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 if [ $# -eq 0 ]; then
   TAILRACE_WHEEL_LEVEL=1 "$root/tools/wheel.sh"
   # shellcheck disable=SC2012 # the newest
-  set -- "$(ls -t "$root"/build/wheels/*.whl | head -n 1)" "$venv/bin/python"
+  set -- "$(ls -t "$root"/build/wheels/tailrace-*.whl | head -n 1)" "$venv/bin/python"
 fi
 wheel=$(realpath "$1")
 python=${2:-python3}
@@ -29,7 +30,12 @@ tailrace=$work/clean/bin/tailrace
 "$tailrace" --version
 
 run "tailrace demo" "$tailrace" demo --quick --dir "$work/demo"
+"$tailrace" bench pattern 2>log && echo "there is a laboratory already" && exit 1
+grep -q "pip install 'tailrace\[lab\]'" log || { cat log && exit 1; }
+run "installed, with the extra lab" clean/bin/pip install --no-compile --disable-pip-version-check \
+  --find-links "$(dirname "$wheel")" "${wheel}[lab]"
 run "tailrace bench pattern" "$tailrace" bench pattern --quick --writers none,sync,tailrace-alloc --dir "$work/bench"
+run "tailrace predict --measure" "$tailrace" predict --measure "$work" --bytes 1MiB --compute 1ms
 
 cat >program.py <<'PYTHON'
 import h5py

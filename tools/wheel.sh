@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds a wheel that other machines can install, into build/wheels: for the Python of .venv, or for each PYTHON
-# given. auditwheel puts the shared libraries that the wheel needs into it, under names of their own, and gives it the
-# tag of this system's C library. What belongs to the machine that runs it stays outside: MPI, OpenFOAM, UCX, which
-# loads the modules of the machine's network, and the Python of actions in Python.
+# Builds wheels that other machines can install, into build/wheels: of tailrace for the Python of .venv, or for each
+# PYTHON given, and of tailrace_lab, which serves all Pythons. auditwheel puts the shared libraries that a wheel needs
+# into it, under names of their own, and gives it the tag of this system's C library. What belongs to the machine that
+# runs it stays outside: MPI, OpenFOAM, UCX, which loads the modules of the machine's network, and the Python of
+# actions in Python.
 #
 #   tools/wheel.sh [PYTHON …]
 set -euo pipefail
@@ -15,19 +16,20 @@ policy=manylinux_$(tr . _ <<<"${glibc#* }")_$machine
 wheels=$root/build/wheels
 level=${TAILRACE_WHEEL_LEVEL:-9} # of compression; 1 is quick
 
-# build_wheel PYTHON PLAIN OPTION…: a wheel of this machine into the folder PLAIN.
+# build_wheel PYTHON SOURCE PLAIN OPTION…: a wheel of this machine into the folder PLAIN.
 build_wheel() {
-  local python=$1 plain=$2
-  shift 2
+  local python=$1 source=$2 plain=$3
+  shift 3
   rm -rf "$plain"
-  "$python" -m pip wheel --disable-pip-version-check --no-deps --wheel-dir "$plain" "$@" .
+  "$python" -m pip wheel --disable-pip-version-check --no-deps --wheel-dir "$plain" "$@" "$source"
 }
 
-# repaired PLAIN: puts its shared libraries into the wheel in the folder PLAIN, and the result into build/wheels.
+# repaired PLAIN [LIBRARY]: puts its shared libraries into the wheel in the folder PLAIN, but for LIBRARY, and the
+# result into build/wheels.
 repaired() {
   local exclude=()
   local library
-  for library in libmpi libmpich libmpi_cxx libOpenFOAM libucp libuct libucs libucm libpython3; do
+  for library in libmpi libmpich libmpi_cxx libOpenFOAM libucp libuct libucs libucm libpython3 ${2:-}; do
     exclude+=(--exclude "$library*.so*")
   done
   PATH=$venv/bin:$PATH auditwheel repair --zip-compression-level "$level" --plat "$policy" \
@@ -46,7 +48,9 @@ for python in "$@"; do
   else
     options=(--config-settings "build-dir=build/python-$name")
   fi
-  step "wheel for Python $name" build_wheel "$python" "build/wheel-$name" "${options[@]}"
+  step "wheel for Python $name" build_wheel "$python" . "build/wheel-$name" "${options[@]}"
   step "its libraries ($policy)" repaired "build/wheel-$name"
 done
+step "wheel of tailrace_lab" build_wheel "$venv/bin/python" ./lab build/wheel-lab --no-build-isolation
+step "its libraries ($policy), but for tailrace's" repaired build/wheel-lab libtailrace
 ls -1 "$wheels"

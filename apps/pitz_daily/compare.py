@@ -25,11 +25,11 @@ import pitz_case as case_of
 from pitz_case import CORE, NONE, THREAD, UNCOLLATED, WAYS, Run, Way
 
 from tailrace import cli
-from tailrace.bench import machine
-from tailrace.bench.program import Failed
-from tailrace.bench.runtime_directory import RuntimeDirectory
-from tailrace.bench.scratch import Scratch
 from tailrace.cli import output
+from tailrace_lab.bench import machine
+from tailrace_lab.bench.program import Failed
+from tailrace_lab.bench.runtime_directory import RuntimeDirectory
+from tailrace_lab.bench.scratch import Scratch
 
 _START = time.monotonic()
 _COLUMNS = ("way", "total s", "least … most", "on the device s", "lost s", "overlap")

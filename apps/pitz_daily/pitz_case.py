@@ -11,8 +11,8 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
-from tailrace.bench.program import Failed
 from tailrace.cli import run as run_command
+from tailrace_lab.bench.program import Failed
 
 TUTORIAL = "compressible/rhoPimpleFoam/LES/pitzDaily"
 SOLVER = "rhoPimpleFoam"

@@ -3,7 +3,7 @@
 //
 // The word with number w of an iteration's region is (w · 2654435761 mod 2³²) | 1, which is never 0. So that
 // iterations differ, each word whose number is a multiple of kMark has the value of number w + kStep · (iteration +
-// 1) instead. python/tailrace/bench/mpiio_file.py checks that.
+// 1) instead. lab/tailrace_lab/bench/mpiio_file.py checks that.
 #pragma once
 
 #include <cstdint>

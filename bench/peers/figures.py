@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rows import Row
-from tailrace.bench.program import Report
-from tailrace.bench.statistics import summarise
 from tailrace.models import pipeline
+from tailrace_lab.bench.program import Report
+from tailrace_lab.bench.statistics import summarise
 
 Runs = Mapping[str, Sequence[Report]]  # by the rows' names, one run for each round
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import figures
 from rows import Row
-from tailrace.bench import measure
-from tailrace.bench.program import Failed, Program, Report
-from tailrace.bench.scratch import Scratch
-from tailrace.bench.steal import TRIES, Steal
+from tailrace_lab.bench import measure
+from tailrace_lab.bench.program import Failed, Program, Report
+from tailrace_lab.bench.scratch import Scratch
+from tailrace_lab.bench.steal import TRIES, Steal
 
 _RUN_SECONDS = 900.0  # a run that takes longer hangs
 _NEEDED = ("none", "sync")

@@ -10,8 +10,8 @@ import pathlib
 from dataclasses import dataclass
 
 import user_code
-from tailrace.bench import writers
-from tailrace.bench.installs import Environment
+from tailrace_lab.bench import writers
+from tailrace_lab.bench.installs import Environment
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"

@@ -2,7 +2,7 @@
 """`make bench-peers`: installs the peers temporarily, checks that they write everything, and runs them in turns
 beside tailrace.
 
-This is the command line of bench/peers; rows.py has the compared rows, rounds.py the runs, tailrace/bench/installs.py
+This is the command line; rows.py has the compared rows, rounds.py the runs, tailrace_lab.bench.installs
 the installation. It writes a result file (docs/formats/result.md, kind "peers") and prints its table as Markdown on
 stdout; progress goes to stderr. Exit codes: 0 success, 1 it could not continue or tailrace failed, 2 wrong usage; a
 peer that failed is a row with its error.
@@ -27,11 +27,11 @@ from rows import Row
 
 import tailrace
 from tailrace import quantity
-from tailrace.bench import machine, program, result, steal
-from tailrace.bench.installs import Environment, Unavailable
-from tailrace.bench.program import Failed, Program
-from tailrace.bench.scratch import Scratch
-from tailrace.bench.statistics import STATEMENT
+from tailrace_lab.bench import machine, program, result, steal
+from tailrace_lab.bench.installs import Environment, Unavailable
+from tailrace_lab.bench.program import Failed, Program
+from tailrace_lab.bench.scratch import Scratch
+from tailrace_lab.bench.statistics import STATEMENT
 
 _START = time.monotonic()
 

@@ -11,8 +11,8 @@ import pathlib
 import sys
 from typing import Any
 
-from tailrace.bench import result
-from tailrace.bench.result import Result
+from tailrace_lab.bench import result
+from tailrace_lab.bench.result import Result
 
 _MIB = 1 << 20
 _OURS = "tailrace alloc"

@@ -19,7 +19,7 @@ import numpy
 
 import tailrace
 
-from . import _programs
+from . import programs
 from .quantity import counted
 
 try:
@@ -124,7 +124,7 @@ def remap(source: str | os.PathLike[str], target: str | os.PathLike[str],
 
 def program() -> str:
     """Returns the path of the program tailrace-cube: beside the package's library, else on PATH."""
-    found = _programs.find(PROGRAM)
+    found = programs.find(PROGRAM)
     if found is None:
-        raise tailrace.Error(f"the program {PROGRAM} is neither beside the package ({_programs.FOLDER}) nor on PATH")
+        raise tailrace.Error(f"the program {PROGRAM} is neither beside the package ({programs.FOLDER}) nor on PATH")
     return found

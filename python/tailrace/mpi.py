@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import Client, _programs, opening, ranks
+from . import Client, programs, opening, ranks
 from . import open as _open
 
 __all__ = ["open", "split"]
@@ -119,7 +119,7 @@ def _file(file: str, made: str | None, folder: str) -> str:
 
 def _command(config: str | os.PathLike[str], number: int, path: str | os.PathLike[str] | None,
              program: str | os.PathLike[str] | None, wait: float) -> list[str]:
-    found = program or os.environ.get("TAILRACE_SERVER") or _programs.find("tailrace-core") or "tailrace-core"
+    found = program or os.environ.get("TAILRACE_SERVER") or programs.find("tailrace-core") or "tailrace-core"
     words = [os.fspath(found), "--config", os.fspath(config), "--server", str(number), "--wait", str(wait)]
     return words + ([] if path is None else ["--path", os.fspath(path)])
 

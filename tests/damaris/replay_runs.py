@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import h5py
 import numpy as np
-from tailrace.bench import mpis
+from tailrace import mpis
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 #: Another build's programs can be tried: one with sanitizers.

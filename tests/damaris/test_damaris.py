@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 import replay_runs as runs
-from tailrace.bench import mpis
+from tailrace import mpis
 
 FIELD = """\
     <parameter name="W" type="int" value="12"/>

@@ -12,7 +12,7 @@ import pytest
 import random_programs
 import replay_runs as runs
 import test_damaris_scripts
-from tailrace.bench import mpis
+from tailrace import mpis
 
 EARLIER = runs.ERROR_UNKNOWN  # nothing has failed in truth, and so the answer has no cause
 

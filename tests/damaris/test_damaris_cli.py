@@ -22,7 +22,7 @@ DATA = """\
 def program(monkeypatch: pytest.MonkeyPatch) -> str:
     """The program of the build, wherever the package is."""
     built = runs.REPOSITORY / "build" / "release" / "bindings" / "damaris" / damaris.PROGRAM
-    monkeypatch.setattr("tailrace._programs.find", lambda name: str(built))
+    monkeypatch.setattr("tailrace.programs.find", lambda name: str(built))
     return str(built)
 
 

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 import replay_runs as runs
-from tailrace.bench import mpis
+from tailrace import mpis
 
 LARGE = """\
     <parameter name="n" type="int" value="100000"/>

@@ -13,7 +13,7 @@ import pytest
 import replay_runs as runs
 import test_damaris
 import test_damaris_faults
-from tailrace.bench import mpis
+from tailrace import mpis
 
 
 def _environment(size: int) -> dict[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import replay_runs as runs
 import test_damaris
-from tailrace.bench import mpis
+from tailrace import mpis
 from tailrace.cli import forwarder
 
 try:

@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 import replay_runs as runs
-from tailrace.bench import mpis
+from tailrace import mpis
 
 
 def test_a_program_that_starts_twice(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:

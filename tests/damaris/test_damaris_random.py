@@ -11,7 +11,7 @@ import pathlib
 import pytest
 import random_programs
 import replay_runs as runs
-from tailrace.bench import mpis
+from tailrace import mpis
 
 SEEDS = [int(os.environ["DAMARIS_SEED"])] if "DAMARIS_SEED" in os.environ else list(range(3))
 

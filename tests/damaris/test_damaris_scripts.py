@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import replay_runs as runs
-from tailrace.bench import mpis
+from tailrace import mpis
 
 SCRIPT = """\
 import json

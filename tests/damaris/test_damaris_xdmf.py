@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import replay_runs as runs
 import xdmf_files
-from tailrace.bench import mpis
+from tailrace import mpis
 
 SLABS = """\
     <layout name="slab" type="double" dimensions="2,5" global="4,5"/>

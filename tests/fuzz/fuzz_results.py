@@ -35,22 +35,23 @@ def check(data: bytes) -> None:
     if kind == "quantity":
         _check_quantity(data[1:])
         return
-    from tailrace.pictures import source
+    from tailrace.pictures import own_kinds, source
     from tailrace.pictures.fault import PictureError
+    from tailrace_lab.pictures import kinds
 
     file = _path / f"input{kind}"
     file.write_bytes(data[1:])
     try:
         found = source.read(file)
-        if found.kind == "trace":
+        if isinstance(found.kind, own_kinds.Trace):
             _check_trace(found)
     except PictureError as error:
         _require_printable(str(error))
         return
-    if found.kind == "result":
+    if found.kind is kinds.RESULT:
         _check_result(found.data)
-    if found.kind == "times":
-        _check_times(found.data)
+    if found.kind is kinds.WRITE_TIMES:
+        _check_times(found.data.runs)
 
 
 def _require_printable(message: str) -> None:
@@ -59,7 +60,7 @@ def _require_printable(message: str) -> None:
 
 
 def _check_result(document: dict[str, object]) -> None:
-    from tailrace.bench import result
+    from tailrace_lab.bench import result
 
     again = _path / "again.json"
     result.validate(document).save(again)
@@ -161,10 +162,11 @@ def main() -> None:
     """Fuzzes until it is stopped."""
     if atheris is None:
         sys.exit("fuzz_results: found no atheris, expected the package of that name (pip install atheris)")
-    with atheris.instrument_imports(include=["tailrace"]):
+    with atheris.instrument_imports(include=["tailrace", "tailrace_lab"]):
         from tailrace import quantity  # noqa: F401
-        from tailrace.bench import result  # noqa: F401
         from tailrace.pictures import source  # noqa: F401
+        from tailrace_lab.bench import result  # noqa: F401
+        from tailrace_lab.pictures import kinds  # noqa: F401
     atheris.Setup(sys.argv, check, custom_mutator=_mutate_for_libfuzzer)
     atheris.Fuzz()
 

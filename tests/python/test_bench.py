@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from tailrace import cli
-from tailrace.bench import measure, program, result
+from tailrace_lab.bench import measure, program, result
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PATTERN = REPOSITORY / "build/release/bench/pattern/pattern"
@@ -288,7 +288,7 @@ def test_wrong_usage(bench, capsys, fake, arguments, told):
 
 def test_measure(fake, tmp_path):
     said = []
-    found = measure.measure([tmp_path / "a", tmp_path / "b"], MIB, program=program.find(fake.path),
+    found = measure.measure([tmp_path / "a", tmp_path / "b"], MIB, path=fake.path,
                             progress=said.append)
     assert found.write_regression.slope == pytest.approx(10e-3) and found.write_saturation.dropped > 0
     assert found.request.slope == pytest.approx(1e-4) and found.copy.slope == pytest.approx(1e-3)

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 from tailrace import cli
-from tailrace.bench import bars, load, program, runtime_directory
 from tailrace.pictures import source
+from tailrace_lab.bench import bars, load, program, runtime_directory
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CORE_BENCH = REPOSITORY / "build/release/bench/core/core_bench"
@@ -187,7 +187,7 @@ def test_handing_over_under_load(bench, tmp_path, fake, fio):
 
 def test_what_the_host_disturbed_is_done_again(bench, tmp_path, fake, monkeypatch):
     taken = iter([0.0, 100.0] + [100.0] * 100)  # the whole first run, nothing later
-    monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: next(taken))
+    monkeypatch.setattr("tailrace_lab.bench.steal.stolen_seconds", lambda: next(taken))
     found, said = document(bench, tmp_path, "core", "--only", "copy,calls")
     assert [words.split()[0] for words in commands(fake)] == ["copy", "copy", "calls"]
     assert found["steal"]["runs"] == 2 and found["steal"]["repeated"] == 1 and found["steal"]["disturbed"] == 0
@@ -196,7 +196,7 @@ def test_what_the_host_disturbed_is_done_again(bench, tmp_path, fake, monkeypatc
 
 def test_cells_that_the_host_disturbed_are_done_again(bench, tmp_path, fake, monkeypatch, capsys):
     stolen = iter(range(0, 10**6, 1000))  # something of every run
-    monkeypatch.setattr("tailrace.bench.steal.stolen_seconds", lambda: float(next(stolen)))
+    monkeypatch.setattr("tailrace_lab.bench.steal.stolen_seconds", lambda: float(next(stolen)))
     found, said = document(bench, tmp_path, "jitter", "--ways", "core", "--compress", "off", "--load", "off",
                            "--bytes", "1MiB")
     assert len(commands(fake)) == 6
@@ -242,7 +242,7 @@ def test_jitter(bench, tmp_path, fake, fio):
     assert one["phase_mean"] == pytest.approx(1.3e-3 * 6 / 4) and one["chunks_less"] == 8
     assert one["throughput_seen"] == pytest.approx(4 * (2 << 20) / (1.3e-3 * 6 / 4))
     assert len(found["write_times"]) == 24 * 4 * 4
-    assert [run.experiment for run in source.read(tmp_path / "result.json").data][0] == "hdf5, 1 MiB"
+    assert [run.experiment for run in source.read(tmp_path / "result.json").data.runs][0] == "hdf5, 1 MiB"
     for words in ("not measured: collective: neither MPICH nor Open MPI is on PATH",
                   "core, 2 MiB, zstd, fio", "made up: hdf5"):
         assert words in said, said

@@ -5,8 +5,8 @@ import pathlib
 
 import pytest
 from tailrace import cli
-from tailrace.bench import forward, forward_overlap, machine, namespaces, program, student, testbed
 from tailrace.cli import forwarder
+from tailrace_lab.bench import forward, forward_overlap, machine, namespaces, program, student, testbed
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 

@@ -9,10 +9,9 @@ import sys
 
 import numpy as np
 import pytest
-from tailrace import cli
-from tailrace.bench import mpiio_bars, mpiio_file, mpiio_settings, mpis
-from tailrace.bench import mpiio_patterns as patterns
-from tailrace.bench.mpiio_ways import Way, alone, carried, of_one_piece
+from tailrace import cli, mpis
+from tailrace_lab.bench import mpiio_bars, mpiio_file, mpiio_patterns as patterns, mpiio_settings
+from tailrace_lab.bench.mpiio_ways import Way, alone, carried, of_one_piece
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BUILT = REPOSITORY / "build/release/bench/mpiio"

@@ -4,8 +4,8 @@ import copy
 import json
 
 import pytest
-from tailrace.bench import command, evaluate, machine, pattern, result, statistics, writers
-from tailrace.cli import bench_table, bench_variables
+from tailrace_lab.bench import command, evaluate, machine, pattern, result, statistics, writers
+from tailrace_lab.cli import bench_table, bench_variables
 
 FIT = {"seconds": 0.01, "intercept": 0.0, "r2": 1.0, "dropped": 2, "samples": [[1, 0.01], [2, 0.02]]}
 VALUE = {"median": 1.0, "least": 0.9, "most": 1.2, "ci_low": 0.9, "ci_high": 1.2, "runs": 5}

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from tailrace import cli
-from tailrace.bench import small_patterns
+from tailrace_lab.bench import small_patterns
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 SMALL_BENCH = REPOSITORY / "build/release/bench/small/small_bench"

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from conftest import REPOSITORY
-from tailrace import _programs, cli
+from tailrace import programs, cli
 
 
 def page(name):
@@ -19,7 +19,7 @@ def options(said):
 
 @pytest.mark.parametrize("name", ["tailrace-core", "tailrace-forward", "tailrace-run"])
 def test_the_page_has_every_option(name):
-    program = REPOSITORY / "tools/tailrace-run" if name == "tailrace-run" else _programs.find(name)
+    program = REPOSITORY / "tools/tailrace-run" if name == "tailrace-run" else programs.find(name)
     said = subprocess.run([program, "--help"], check=True, capture_output=True, text=True).stdout
     assert options(said) and options(said) <= options(page(name)), "to renew: tools/man.sh"
 

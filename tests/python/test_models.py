@@ -8,8 +8,9 @@ import sys
 
 import numpy as np
 import pytest
-from tailrace.models import advice, core, fit, pipeline, shield
+from tailrace.models import advice, core, pipeline, shield
 from tailrace.models.advice import Setting
+from tailrace_lab.bench import fit
 
 DESKTOP, HPC = 0.016, 0.041  # W in seconds for 50,000,000 bytes: Sid Lakhdar 2017 §4.1.1
 

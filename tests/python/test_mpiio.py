@@ -10,8 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from tailrace import cli
-from tailrace.bench import mpis
+from tailrace import cli, mpis
 from tailrace.cli import run as run_command
 
 REPOSITORY = pathlib.Path(__file__).parents[2]

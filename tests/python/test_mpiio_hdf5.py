@@ -12,7 +12,7 @@ import subprocess
 
 import h5py
 import pytest
-from tailrace.bench import mpis
+from tailrace import mpis
 from tailrace.cli import run as run_command
 
 REPOSITORY = pathlib.Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from tailrace.bench import mpis
+from tailrace import mpis
 
 WORDS = {"mpich": ("MPICH Version:\t{}\nMPICH Release date:\tunknown", "HYDRA build details:\n    Version:     {}"),
          "openmpi": ("Open MPI v{}, package: made up", "mpiexec (OpenRTE) {}")}

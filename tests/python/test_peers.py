@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailrace.bench import installs, mpis, result
+from tailrace import mpis
+from tailrace_lab.bench import installs, result
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PEERS = REPOSITORY / "bench/peers"

@@ -6,7 +6,9 @@ import pathlib
 import xml.etree.ElementTree
 
 import pytest
-from tailrace.pictures import curve, gallery, numbers, style, words
+from tailrace.pictures import gallery, style
+from tailrace.pictures.source import Source
+from tailrace_lab.pictures import curve, kinds, numbers, words
 
 DATA = pathlib.Path(__file__).parent / "data" / "pictures"
 
@@ -73,7 +75,7 @@ def test_wrong_usage(run, arguments):
     (lambda result: result.update(tailrace_result=2), ["tailrace_result", "2", "expected 1", "another version"]),
     (lambda result: result.update(kind="cake"), ["kind", "cake", "pattern"]),
     (lambda result: result["points"][3].pop("limit_seconds"), ["points[3].limit_seconds", "expected a number"]),
-    (lambda result: result.pop("tailrace_result"), ["expected a result file", "write times"]),
+    (lambda result: result.pop("tailrace_result"), ["a result file (", "write times"]),
     (lambda result: (result["points"].clear(), result.pop("ablation")), ["no points", "expected"])])
 def test_results_that_are_none(run, tmp_path, sweep, change, said):
     change(sweep)
@@ -87,9 +89,9 @@ def test_results_that_are_none(run, tmp_path, sweep, change, said):
 
 
 @pytest.mark.parametrize("content, said", [
-    ("", ["empty", "expected a result file"]), (None, ["No such file", "expected"]), ("{ none }", ["given.json:1:3"]),
-    ('{"pattern_run": 1}', ["one run", "expected a result file"]), ("17", ["expected a result file"]),
-    ("[" * 100000, ["expected"]), (b"\x89PNG\xff\x00", ["byte 0", "expected a result file"])])
+    ("", ["empty", "a result file ("]), (None, ["No such file", "expected"]), ("{ none }", ["given.json:1:3"]),
+    ('{"pattern_run": 1}', ["one run", "a result file ("]), ("17", ["a result file ("]),
+    ("[" * 100000, ["expected"]), (b"\x89PNG\xff\x00", ["byte 0", "a result file ("])])
 def test_what_is_not_ours(run, tmp_path, content, said):
     file = tmp_path / "given.json"
     if content is not None:
@@ -132,7 +134,7 @@ def test_what_could_not_run_leaves_a_gap(tmp_path, sweep):
     del sweep["points"][2]["series"]["tailrace write"]
     sweep["ablation"][0]["series"] = {"writer": "posix-aio", "error": "out of luck"}
     for kind in ("curve", "ablation", "peers"):
-        (picture,) = gallery.draw([gallery.Source(DATA / "sweep.json", "result", sweep)], kind)
+        (picture,) = gallery.draw([Source(DATA / "sweep.json", kinds.RESULT, sweep)], kind)
         assert style.encode(picture.figure, "png").startswith(b"\x89PNG")
     assert any("posix-aio could not run: out of luck" in line for line in words.summary(sweep))
 
@@ -140,16 +142,16 @@ def test_what_could_not_run_leaves_a_gap(tmp_path, sweep):
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_points(sweep, count):
     sweep["points"] = sweep["points"][:count]
-    drawn = gallery.draw([gallery.Source(DATA / "sweep.json", "result", sweep)])
+    drawn = gallery.draw([Source(DATA / "sweep.json", kinds.RESULT, sweep)])
     assert [picture.kind for picture in drawn] == ["peers" if count == 1 else "curve", "ablation"]
-    (forced,) = gallery.draw([gallery.Source(DATA / "sweep.json", "result", sweep)], "curve")
+    (forced,) = gallery.draw([Source(DATA / "sweep.json", kinds.RESULT, sweep)], "curve")
     assert style.encode(forced.figure, "svg")
 
 
 def test_an_ablation_alone_gives_no_curve(sweep):
     sweep["points"] = sweep["points"][4:5]
     sweep["points"][0]["series"] = {name: sweep["points"][0]["series"][name] for name in ("none", "sync")}
-    assert gallery.kinds_of(sweep) == ["ablation"]
+    assert kinds.RESULT.default(sweep) == ["ablation"]
 
 
 def test_lines_that_lie_on_one_another_share_a_name(sweep):

@@ -4,7 +4,8 @@ import json
 
 import pytest
 from tailrace import cli
-from tailrace.pictures import numbers, style, tiles, write_times
+from tailrace.pictures import style
+from tailrace_lab.pictures import numbers, tiles, write_times
 
 GOOD = "run,process,seconds,bytes\na,0,1.0,100\na,1,4.0,100\nb,0,2,300\n"
 

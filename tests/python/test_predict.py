@@ -5,8 +5,7 @@ import json
 import sys
 
 import pytest
-from tailrace.bench import measure
-from tailrace.models import fit
+from tailrace_lab.bench import fit, measure
 
 GIVEN = ("--compute", "0.4s", "--bytes", "256MiB", "--bandwidth", "2GB/s")
 

@@ -6,7 +6,8 @@ import pathlib
 import pytest
 from tailrace import cli
 from tailrace.cli import demo_numbers, demo_page
-from tailrace.pictures import curve, gallery, numbers, peers, source
+from tailrace.pictures import gallery, source
+from tailrace_lab.pictures import curve, numbers, peers
 
 DATA = pathlib.Path(__file__).parent / "data" / "pictures"
 MARK = "quick run: not a measurement"

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from tailrace import cli
-from tailrace.pictures import words
+from tailrace_lab.pictures import words
 
 DATA = pathlib.Path(__file__).parent / "data" / "pictures"
 ALL = [str(DATA / name) for name in ("sweep.json", "peers.json", "trace.json", "write_times.csv")]

@@ -1,7 +1,7 @@
 """Runs that the machine's host disturbed are repeated: with fake clocks."""
 
 import pytest
-from tailrace.bench import steal
+from tailrace_lab.bench import steal
 
 REAL = steal.stolen_seconds  # before the fixture `undisturbed` replaces it
 

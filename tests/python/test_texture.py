@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from tailrace.bench import mpis
+from tailrace import mpis
 from tailrace.cli import run as run_command
 
 TEXTURE = pathlib.Path(__file__).resolve().parents[2] / "apps/texture/comparison"

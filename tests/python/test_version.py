@@ -9,6 +9,7 @@ from conftest import REPOSITORY
 PLACES = {
     "include/tailrace/tailrace.h": r'TAILRACE_VERSION_STRING "([\d.]+)"',
     "pyproject.toml": r'^version = "([\d.]+)"',
+    "lab/pyproject.toml": r'^version = "([\d.]+)"',
     "CITATION.cff": r"^version: ([\d.]+)",
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The layer law of the Python package: which module may import which. Run as a script, it checks the repository.
+"""The layer law of the Python packages: which module may import which. Run as a script, it checks the repository.
 
-A module may import modules of its own folder and of lower layers. No modules import each other in a circle.
+A module may import modules of its own folder and of lower layers. No modules import each other in a circle. tailrace
+imports no other package of the repository, and these import only what PUBLIC has of it.
 """
 
 import ast
@@ -9,36 +10,45 @@ import sys
 
 import sources
 
-PACKAGE = "python/tailrace"
+# The packages: their folders, and the layers of their modules and folders, the lowest first; "" is the package
+# itself.
+PACKAGES = {
+    "tailrace": ("python/tailrace", [
+        {"_errors"},
+        {"_arrays", "_awaiting", "_filters", "_lending", "_logs", "_mistake", "_scales", "_signatures", "_stats",
+         "_variables", "_varying", "lab", "mpis", "opening", "own_file", "programs", "quantity", "ranks", "striped"},
+        {"missing", "plain_files", "series_files"},
+        {"series"},
+        {"reading", "xdmf"},
+        {""},
+        {"cube", "files", "iterations", "models", "mpi"},
+        {"demo_data"},
+        {"pictures"},
+        {"cli"},
+        {"__main__"},
+    ]),
+    "tailrace_lab": ("lab/tailrace_lab", [{""}, {"bench"}, {"pictures"}, {"cli"}]),
+}
 
-# The layers of the package's modules and folders, the lowest first; "" is the package itself, with its extension
-# module.
-LAYERS = [
-    {"_errors"},
-    {"_arrays", "_awaiting", "_filters", "_lending", "_logs", "_mistake", "_programs", "_scales", "_signatures",
-     "_stats", "_variables", "_varying", "opening", "own_file", "quantity", "ranks", "striped"},
-    {"missing", "plain_files", "series_files"},
-    {"series"},
-    {"reading", "xdmf"},
-    {""},
-    {"cube", "files", "iterations", "models", "mpi"},
-    {"demo_data"},
-    {"bench"},
-    {"pictures"},
-    {"cli"},
-    {"__main__"},
-]
-LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
+# The modules of tailrace that other packages may use, the laboratory among them.
+PUBLIC = {"", "cli.fitting", "cli.output", "cli.plots", "cube", "files", "iterations", "models", "mpi", "mpis",
+          "own_file", "pictures", "programs", "quantity"}
+
+
+def package_of(path):
+    """Returns the package of a file, or None."""
+    return next((name for name, (folder, _) in PACKAGES.items() if path.startswith(folder + "/")), None)
 
 
 def module_of(path):
-    """Returns the module's name below the package: "bench.core" for python/tailrace/bench/core.py."""
-    parts = path[len(PACKAGE) + 1:-len(".py")].split("/")
+    """Returns the module's name with its package: "tailrace.cli.run" for python/tailrace/cli/run.py."""
+    package = package_of(path)
+    parts = [package, *path[len(PACKAGES[package][0]) + 1:-len(".py")].split("/")]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported(module, is_package, text, modules):
-    """Returns the modules of the package that a module's text imports, with lines."""
+    """Returns the modules of the packages that a module's text imports, with lines."""
     found = []
     for node in ast.walk(ast.parse(text)):
         names = []
@@ -47,28 +57,42 @@ def imported(module, is_package, text, modules):
         elif isinstance(node, ast.ImportFrom):
             start = [node.module] if node.module else []
             if node.level:
-                own = ["tailrace"] + (module.split(".") if module else [])
+                own = module.split(".")
                 above = own[:len(own) - node.level + (1 if is_package else 0)]
                 start = above + start
             names = [".".join(start + [alias.name]) for alias in node.names]
         for name in names:
-            if name != "tailrace" and not name.startswith("tailrace."):
+            if name.partition(".")[0] not in PACKAGES:
                 continue
-            name = name.removeprefix("tailrace").removeprefix(".")
-            while name not in modules:
+            while name not in modules and "." in name:
                 name = name.rpartition(".")[0]
             found.append((name, node.lineno))
     return found
 
 
+def layer_of(module):
+    """Returns the number of a module's layer within its package; None if it has none."""
+    package, _, below = module.partition(".")
+    first = below.partition(".")[0]
+    return next((number for number, names in enumerate(PACKAGES[package][1]) if first in names), None)
+
+
+def is_public(module):
+    below = module.partition(".")[2]
+    return any(below == one or (one and below.startswith(one + ".")) for one in PUBLIC)
+
+
 def check_import(path, line, module, target):
-    source, below = module.split(".")[0], target.split(".")[0]
-    if source not in LAYER:
-        return f"{path}:{line}: '{source}' has no layer in tests/tidy/python_layers.py"
-    if below not in LAYER:
-        return f"{path}:{line}: '{below}' has no layer in tests/tidy/python_layers.py"
-    if source != below and LAYER[below] >= LAYER[source]:
-        return f"{path}:{line}: tailrace.{target} is not below tailrace.{source}"
+    source, other = module.partition(".")[0], target.partition(".")[0]
+    if source != other:
+        if other != "tailrace":
+            return f"{path}:{line}: {source} must not know {other}: entry points name what it adds"
+        return None if is_public(target) else f"{path}:{line}: {target} is not public (tests/tidy/python_layers.py)"
+    for one in (module, target):
+        if layer_of(one) is None:
+            return f"{path}:{line}: '{one}' has no layer in tests/tidy/python_layers.py"
+    if module.split(".")[1:2] != target.split(".")[1:2] and layer_of(target) >= layer_of(module):
+        return f"{path}:{line}: {target} is not below {module}"
     return None
 
 
@@ -94,7 +118,7 @@ def circle(imports):
 
 
 def check(texts):
-    """Returns complaints about `texts` (path → text), the modules of the package."""
+    """Returns complaints about `texts` (path → text), the modules of the packages."""
     modules = {module_of(path) for path in texts}
     complaints, imports = [], {}
     for path, text in texts.items():
@@ -106,12 +130,12 @@ def check(texts):
             if complaint := check_import(path, line, module, target):
                 complaints.append(complaint)
     if found := circle(imports):
-        complaints.append(f"{PACKAGE}: a circle of imports: {' → '.join(found)}")
+        complaints.append(f"a circle of imports: {' → '.join(found)}")
     return complaints
 
 
 def main():
-    paths = [path for path in sources.repository_files() if path.startswith(PACKAGE + "/") and path.endswith(".py")]
+    paths = [path for path in sources.repository_files() if package_of(path) and path.endswith(".py")]
     return sources.report(check({path: (sources.ROOT / path).read_text(encoding="utf-8") for path in paths}))
 
 

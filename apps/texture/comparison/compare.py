@@ -27,11 +27,12 @@ import texture_ways as ways
 from texture_rounds import Rounds
 from texture_ways import NONE, SYNCED, SYNCHRONOUS, WAYS, Run, Way
 
-from tailrace.bench import machine, mpis, steal
-from tailrace.bench.program import Failed
-from tailrace.bench.runtime_directory import RuntimeDirectory
-from tailrace.bench.scratch import Scratch
+from tailrace import mpis
 from tailrace.cli import output
+from tailrace_lab.bench import machine, steal
+from tailrace_lab.bench.program import Failed
+from tailrace_lab.bench.runtime_directory import RuntimeDirectory
+from tailrace_lab.bench.scratch import Scratch
 
 _START = time.monotonic()
 _OWN_FORMATS = {".npy", ".pgm", ".ppm"}  # what the program reads itself

@@ -1,7 +1,7 @@
 """The runs of compare.py: all ways in turns, round after round, for each MPI, and the figures that follow.
 
 Each file is hashed, and must be the same as all others. Each run starts from an empty directory, when the disk is
-idle. A run that the machine's host disturbed is repeated (tailrace.bench.steal).
+idle. A run that the machine's host disturbed is repeated (tailrace_lab.bench.steal).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 import texture_ways as ways
 from texture_ways import NONE, SYNCHRONOUS, Run, Way
 
-from tailrace.bench.mpis import Mpi
-from tailrace.bench.program import Failed
-from tailrace.bench.runtime_directory import RuntimeDirectory
-from tailrace.bench.scratch import Scratch
-from tailrace.bench.steal import Steal
+from tailrace.mpis import Mpi
+from tailrace_lab.bench.program import Failed
+from tailrace_lab.bench.runtime_directory import RuntimeDirectory
+from tailrace_lab.bench.scratch import Scratch
+from tailrace_lab.bench.steal import Steal
 
 BAR = 0.10  # most of the synchronous version's lost time that a way under tailrace may lose
 

@@ -9,9 +9,9 @@ import pathlib
 import sys
 from collections.abc import Mapping, Sequence
 
-from tailrace.bench import program
-from tailrace.bench.mpis import Mpi
-from tailrace.bench.program import Failed
+from tailrace.mpis import Mpi
+from tailrace_lab.bench import program
+from tailrace_lab.bench.program import Failed
 
 BUILD = pathlib.Path(__file__).resolve().parents[3] / "build/release/apps/texture"
 

@@ -1,8 +1,10 @@
 """The command line `tailrace`: one file for each command.
 
 A command is a module here with a function `register(subparsers)`, which adds its parser and sets `run` on it: a
-function that takes the parsed arguments and returns the exit code. Exit codes: 0 success, 1 problems found or a
-failure, 2 wrong usage. Nothing here reads `src/` or knows the file format beyond openPMD.
+function that takes the parsed arguments and returns the exit code. An entry point of the group `tailrace.commands` is
+such a function of another package, under the command's name; `bench` and `plot` come with tailrace_lab. Exit codes:
+0 success, 1 problems found or a failure, 2 wrong usage. Nothing here reads `src/` or knows the file format beyond
+openPMD.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import tailrace
-from tailrace import _programs
+from tailrace import lab, programs
 
-from . import output, plots, usage
+from . import absent, output, plots, usage
 
 # In the order of --help.
 COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "damaris",
@@ -54,10 +56,15 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--cmake-dir", action=_CmakeFolder, nargs=0,
                       help="print the folder for CMake's variable tailrace_DIR, for programs in C, C++ and Fortran")
     subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    added = lab.parts("tailrace.commands")
+    for name in dict.fromkeys((*COMMANDS, *added)):
         module = f"{__name__}.{name}"
         if importlib.util.find_spec(module) is not None:
             importlib.import_module(module).register(subparsers)
+        elif name in added:
+            added[name].load()(subparsers)
+        elif name in lab.COMMANDS:
+            absent.register(subparsers, name)
     return made
 
 
@@ -66,5 +73,5 @@ class _CmakeFolder(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
                  option_string: str | None = None) -> None:
-        print(_programs.CMAKE)
+        print(programs.CMAKE)
         parser.exit()

@@ -11,7 +11,7 @@ import subprocess
 from typing import Any
 
 import tailrace
-from tailrace import _programs
+from tailrace import programs
 
 PROGRAM = "tailrace-core"
 
@@ -28,10 +28,10 @@ def find() -> str:
         if os.access(named, os.X_OK) and os.path.isfile(named):
             return named
         raise Missing(f"'{named}', as TAILRACE_SERVER says, is not an executable file")
-    found = _programs.find(PROGRAM)
+    found = programs.find(PROGRAM)
     if found:
         return found
-    raise Missing(f"the program {PROGRAM} is neither beside the package ({_programs.FOLDER}) nor on PATH; "
+    raise Missing(f"the program {PROGRAM} is neither beside the package ({programs.FOLDER}) nor on PATH; "
                   "TAILRACE_SERVER can name it")
 
 

@@ -6,7 +6,7 @@ import argparse
 import subprocess
 from typing import Any
 
-from tailrace import _programs
+from tailrace import programs
 
 from . import output
 
@@ -24,7 +24,7 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
-    program = _programs.find(PROGRAM)
+    program = programs.find(PROGRAM)
     if program is None:
         output.complain(f"{PROGRAM}: found it neither in the package nor on PATH")
         return 1

@@ -18,7 +18,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from tailrace import _programs, demo_data
+from tailrace import programs, demo_data
 
 from . import output
 from .demo_display import Display
@@ -73,7 +73,7 @@ def find_program(given: pathlib.Path | None) -> pathlib.Path:
     # .venv is in the repository, which need not be the current directory.
     roots = [pathlib.Path(), pathlib.Path(sys.prefix).parent]
     built = [root / "build/release/apps/tsunami/tsunami" for root in roots]
-    places = [given] if given else [*built, _programs.FOLDER / "tsunami"]
+    places = [given] if given else [*built, programs.FOLDER / "tsunami"]
     for place in places:
         if place.is_file():
             return place.resolve()

@@ -11,7 +11,7 @@ import subprocess
 from typing import Any
 
 import tailrace
-from tailrace import _programs
+from tailrace import programs
 
 PROGRAM = "tailrace-forward"
 
@@ -22,10 +22,10 @@ class Missing(Exception):
 
 def find() -> str:
     """Returns the program's path: beside the package's library, else on PATH. Raises Missing."""
-    found = _programs.find(PROGRAM)
+    found = programs.find(PROGRAM)
     if found:
         return found
-    raise Missing(f"the program {PROGRAM} is neither beside the package ({_programs.FOLDER}) nor on PATH")
+    raise Missing(f"the program {PROGRAM} is neither beside the package ({programs.FOLDER}) nor on PATH")
 
 
 def status(address: str, key: str | os.PathLike[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from tailrace import quantity
+from tailrace import lab, quantity
 from tailrace.models import shield
 from tailrace.models.advice import Setting
 
@@ -54,7 +54,7 @@ class Task:
     bytes: int  #: of one output; 0 if unknown
     places: tuple[str, ...]
     inputs: tuple[Input, ...]
-    measured: Any  #: tailrace.bench.measure.Measured, or None
+    measured: Any  #: tailrace_lab.bench.measure.Measured, or None
     variables: tuple[shield.Variable, ...]
     period: float | None  #: C, between two outputs of the variables; None: they are far apart
     iterations: int
@@ -257,10 +257,9 @@ def _fitted(name: str, fit: Any) -> Input:
 
 
 def _measure(arguments: argparse.Namespace) -> Any:
-    try:
-        from tailrace.bench import measure, program  # here, since the other uses do not need it
-    except ImportError as error:
-        raise Unmeasured(f"--measure: this installation has no test-bed to measure with ({error})") from None
+    measure = lab.parts("tailrace.measurements").get("storage")
+    if measure is None:
+        raise Unmeasured(lab.missing("--measure"))
     options = {} if arguments.samples is None else {"count": arguments.samples}
     directories = [pathlib.Path(directory) for directory in arguments.measure]
     for directory in directories:
@@ -268,9 +267,9 @@ def _measure(arguments: argparse.Namespace) -> Any:
             raise Unmeasured(f"--measure: {directory}: found no such directory, expected one on the storage that is "
                              "to be measured")
     try:
-        found = program.find(pathlib.Path(arguments.pattern) if arguments.pattern else None)
-        measured = measure.measure(directories, arguments.bytes, program=found, progress=_progress, **options)
-    except program.Failed as error:
+        given = pathlib.Path(arguments.pattern) if arguments.pattern else None
+        measured = measure.load()(directories, arguments.bytes, path=given, progress=_progress, **options)
+    except RuntimeError as error:
         raise Unmeasured(f"--measure: {error}") from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

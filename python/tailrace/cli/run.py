@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 import tailrace
 
-from .. import _programs, quantity
+from .. import programs, quantity
 from . import output
 
 SMALLEST_BUDGET = 1 << 20
@@ -172,7 +172,7 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
     if close == "detach":
         if not NAMES.is_file():
             raise ValueError(f"found no {NAMES}: the package is not whole")
-        added |= _programs.preload(NAMES, environment)
+        added |= programs.preload(NAMES, environment)
     return added
 
 
@@ -231,7 +231,7 @@ def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: s
     library = OPENFOAM / "libtailraceFoamPreload.so"
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without OpenFOAM")
-    added = {**_programs.preload(library, environment), "FOAM_FILEHANDLER": "tailrace",
+    added = {**programs.preload(library, environment), "FOAM_FILEHANDLER": "tailrace",
              "TAILRACE_OPENFOAM": " ".join(words)}
     if not environment.get("WM_PROJECT_DIR") and (OPENFOAM_FOLDER / "etc/controlDict").is_file():
         added["WM_PROJECT_DIR"] = str(OPENFOAM_FOLDER)
@@ -258,13 +258,13 @@ def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
     library = PRELOADED / f"libtailrace_mpiio_{mpi_of(arguments.program)}.so"
     if not library.is_file():
         raise ValueError(f"found no {library}: tailrace was built without this MPI")
-    return {**_programs.preload(library, os.environ), "TAILRACE_MPIIO": " ".join(words)}
+    return {**programs.preload(library, os.environ), "TAILRACE_MPIIO": " ".join(words)}
 
 
 def mpi_of(program: Sequence[str]) -> str:
     """Returns the name of a program's MPI: of mpiexec, or of the library that the program is linked with. Raises
     ValueError."""
-    from tailrace.bench import mpis
+    from tailrace import mpis
 
     path = shutil.which(program[0])
     if path is None:

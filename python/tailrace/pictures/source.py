@@ -1,25 +1,23 @@
-"""Recognises a file given to `tailrace plot` or `report` by its content: a result, a trace, statistics, or write
-times.
+"""Recognises a file given to `tailrace report` or `plot` by its content, and reads it.
 
-`tailrace.bench.result` reads and checks results; this only chooses the reader of a file.
+The kinds of files are tailrace's own, and those of other packages: entry points of the group `tailrace.files`, each
+of which is a sequence of kinds.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 from dataclasses import dataclass
 from typing import Any
 
-from tailrace import files, iterations
-from tailrace.bench import result as result_file
+from tailrace import lab
 
-from . import busy, jitter, requests, schedulers, sizes, trace, write_times
+from . import own_kinds
 from .fault import PictureError
+from .kind import Kind
 
-EXPECTED = ("a result file (of `tailrace bench pattern --json` or `make bench-peers`), a trace or statistics of "
-            "tailrace, or write times "
-            f"of processes (CSV or JSON with {write_times.EXPECTED})")
 # Our other documents that may be given by mistake, and their descriptions.
 _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_measure": "one measurement",
            "pattern_calibrate": "one measurement",
@@ -28,97 +26,66 @@ _OTHERS = {"pattern_run": "what the pattern program says of one run", "pattern_m
 
 @dataclass(frozen=True)
 class Source:
-    """One file. `data` is a result's or a study's dictionary, a trace's document, a busy.Run, or a list of
-    write_times.Run; `study` is the study of jitter to which write times belong, if any."""
+    """One file, and what was read from it."""
 
     path: pathlib.Path
-    kind: str  # "result", "trace", "statistics", "times", "requests", "schedulers"
+    kind: Kind
     data: Any
-    study: jitter.Study | None = None
 
     @property
     def quick(self) -> bool:
         """Returns True if it comes from a quick run, which measures nothing."""
-        document = self.study or self.data
-        if self.kind == "trace":
-            document = document.get("otherData")
-        return isinstance(document, dict) and document.get("quick") is True
+        header = self.kind.header(self.data)
+        return isinstance(header, dict) and header.get("quick") is True
+
+
+@functools.cache
+def kinds() -> tuple[Kind, ...]:
+    """Returns all kinds that are installed."""
+    return (*own_kinds.KINDS, *(kind for added in lab.parts("tailrace.files").values() for kind in added.load()))
+
+
+def expected() -> str:
+    """Returns the kinds of files, for messages."""
+    names = [kind.expected for kind in kinds()]
+    missing = "" if lab.is_installed() else f" (results of benchmarks need {lab.PIP})"
+    return f"{', '.join(names[:-1])} or {names[-1]}{missing}"
 
 
 def read(path: pathlib.Path) -> Source:
     """Reads and checks one file."""
     text = _text(path)
-    if path.suffix.lower() in (".csv", ".tsv", ".txt"):
-        return Source(path, "times", write_times.from_csv(path, text))
+    for kind in kinds():
+        if path.suffix.lower() in kind.suffixes:
+            return Source(path, kind, kind.read_text(path, text))
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PictureError(*_not_json(path, text, error)) from None
-    if trace.is_trace(document):
-        return Source(path, "trace", document)
-    if isinstance(document, list) or (isinstance(document, dict) and "write_times" in document):
-        study = jitter.check(path, document) if jitter.is_study(document) else None
-        return Source(path, "times", write_times.from_json(path, document), study)
-    if isinstance(document, dict) and "tailrace_stats" in document:
-        return Source(path, "statistics", _statistics(path, document))
-    if isinstance(document, dict) and "tailrace_small" in document:
-        return Source(path, "requests", requests.check(path, document))
-    if isinstance(document, dict) and "tailrace_schedulers" in document:
-        return Source(path, "schedulers", schedulers.check(path, document))
-    if isinstance(document, dict) and "tailrace_result" in document:
-        return Source(path, "result", _result(path, document))
+    for kind in kinds():
+        if kind.recognises(document):
+            return Source(path, kind, kind.read(path, document))
     other = next((words for key, words in _OTHERS.items() if isinstance(document, dict) and key in document), None)
-    raise PictureError(path, f"{other or 'something else'}, with nothing to draw; expected {EXPECTED}")
-
-
-def _statistics(path: pathlib.Path, document: dict[str, Any]) -> busy.Run:
-    """Reads the iterations and files of statistics, if there is something to draw."""
-    if document["tailrace_stats"] != 1:
-        raise PictureError(path, f"tailrace_stats: found version {document['tailrace_stats']!r}, expected 1")
-    try:
-        found = iterations.read(document.get("iterations"))
-        of_files = files.read(document.get("files", []))  # an earlier tailrace does not report them
-    except (iterations.Malformed, files.Malformed) as error:
-        raise PictureError(path, str(error)) from None
-    name = f"{document.get('name')}, client {document.get('client')}"
-    run = busy.Run(name, iterations.whose(str(document.get("description"))), found, of_files)
-    if not run.passed and all(one.kind == "iterations" for one in sizes.shown(of_files)):
-        raise PictureError(path, f"iterations: found {len(found)}, of which none was followed by another; expected "
-                                 "two at least")
-    return run
-
-
-def _result(path: pathlib.Path, document: dict[str, Any]) -> dict[str, Any]:
-    """Checks that it is valid, and has no zero divisors."""
-    try:
-        result_file.validate(document, str(path))
-    except result_file.ResultError as error:
-        raise PictureError(*str(error).split(": ", 1)) from None
-    for number, point in enumerate(document["points"]):
-        for key in ("compute_seconds", "write_seconds", "limit_seconds"):
-            if point[key] <= 0:
-                raise PictureError(path, f"points[{number}].{key}: found {point[key]}, expected more than 0 s")
-    for key in ("statistics", "measured"):
-        if not isinstance(document.get(key) or {}, dict):
-            raise PictureError(path, f"{key}: found {document[key]!r}, expected an object")
-    return document
+    raise PictureError(path, f"{other or 'something else'}, with nothing to draw; expected {expected()}")
 
 
 def _text(path: pathlib.Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise PictureError(path, f"no text at byte {error.start}; expected {EXPECTED}") from None
+        raise PictureError(path, f"no text at byte {error.start}; expected {expected()}") from None
     except OSError as error:
-        raise PictureError(path, f"{error.strerror}; expected {EXPECTED}") from None
+        raise PictureError(path, f"{error.strerror}; expected {expected()}") from None
 
 
 def _not_json(path: pathlib.Path, text: str, error: Exception) -> tuple[str, str]:
     if not text.strip():
-        return str(path), f"the file is empty; expected {EXPECTED}"
+        return str(path), f"the file is empty; expected {expected()}"
     if not isinstance(error, json.JSONDecodeError):
-        return str(path), f"not JSON as anybody writes it ({error}); expected {EXPECTED}"
+        return str(path), f"not JSON as anybody writes it ({error}); expected {expected()}"
     where = f"{path}:{error.lineno}:{error.colno}"
     if text.lstrip()[0] in "{[" and (error.pos >= len(text.rstrip()) or "Unterminated" in error.msg):
         return where, "the file ends in the middle of its JSON: it is truncated; expected the rest"
-    return where, f"not JSON ({error.msg}); expected {EXPECTED}; CSV is known by its name (.csv)"
+    by_name = [suffix for kind in kinds() for suffix in kind.suffixes][:1]
+    known = "".join(f"; {suffix[1:].upper()} is known by its name ({suffix})" for suffix in by_name)
+    return where, f"not JSON ({error.msg}); expected {expected()}{known}"

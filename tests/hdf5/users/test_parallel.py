@@ -12,7 +12,7 @@ import h5py
 import numpy
 import pytest
 from conftest import REPOSITORY
-from tailrace.bench import mpis
+from tailrace import mpis
 from tailrace.cli import run as run_command
 
 HDF5 = REPOSITORY / ".deps" / "hdf5-parallel"
