@@ -42,7 +42,7 @@ test-slow:
 
 bench: build
 	@tools/setup.sh bench
-	@bench/run.sh
+	@lab/run.sh
 
 bench-hdf5: build
 	@tools/bench_hdf5.sh $(ARGS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs tailrace and its peers side by side (bench/peers/run.py) with the Python of .venv, after a build. The peers are
+# Runs tailrace and its peers side by side (lab/peers/run.py) with the Python of .venv, after a build. The peers are
 # installed from the package registry into a temporary environment, which is removed at the end.
 #
 #   tools/bench_peers.sh                the real sizes: some minutes, and 1.5 GiB of the disk
@@ -9,4 +9,4 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
 
-exec "$venv/bin/python" -B bench/peers/run.py "$@"
+exec "$venv/bin/python" -B lab/peers/run.py "$@"

@@ -42,7 +42,7 @@ python_package_is_current() {
 
 lab_package_is_current() {
   [ -f build/lab.stamp ] && "$venv/bin/python" -c 'import tailrace_lab' 2>/dev/null &&
-    [ -z "$(find lab bench/pattern include cmake build/python.stamp -newer build/lab.stamp -not -name '*.pyc' \
+    [ -z "$(find lab include cmake build/python.stamp -newer build/lab.stamp -not -name '*.pyc' \
       -not -name __pycache__ -print -quit 2>/dev/null)" ]
 }
 

@@ -1,7 +1,7 @@
 // The disk, the link and the data server of the forwarding study, against cases computed by hand.
 #include <gtest/gtest.h>
 
-#include "testing/forward_study/data_server.hpp"
+#include "lab/inside/forward_study/data_server.hpp"
 
 namespace tailrace::impl::study {
 namespace {

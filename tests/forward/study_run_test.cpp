@@ -5,10 +5,10 @@
 #include <cmath>
 #include <map>
 
-#include "testing/forward_study/statistics.hpp"
-#include "testing/forward_study/study_client.hpp"
-#include "testing/forward_study/study_options.hpp"
-#include "testing/forward_study/study_run.hpp"
+#include "lab/inside/forward_study/statistics.hpp"
+#include "lab/inside/forward_study/study_client.hpp"
+#include "lab/inside/forward_study/study_options.hpp"
+#include "lab/inside/forward_study/study_run.hpp"
 
 namespace tailrace::impl::study {
 namespace {

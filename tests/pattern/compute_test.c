@@ -1,7 +1,7 @@
 /* The kernels' C library, used as the peers' programs use it. */
 #include <stdio.h>
 
-#include "bench/pattern/compute/pattern_compute.h"
+#include "lab/pattern/compute/pattern_compute.h"
 
 static int failures = 0;
 

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "bench/pattern/compute/compute_worker.hpp"
-#include "bench/pattern/compute/matrices.hpp"
-#include "bench/pattern/compute/walk.hpp"
-#include "bench/pattern/errors.hpp"
+#include "lab/pattern/compute/compute_worker.hpp"
+#include "lab/pattern/compute/matrices.hpp"
+#include "lab/pattern/compute/walk.hpp"
+#include "lab/pattern/errors.hpp"
 
 namespace bench {
 namespace {

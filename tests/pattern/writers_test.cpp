@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bench/pattern/errors.hpp"
-#include "bench/pattern/folders.hpp"
-#include "bench/pattern/measure.hpp"
-#include "bench/pattern/memory.hpp"
-#include "bench/pattern/run.hpp"
+#include "lab/pattern/errors.hpp"
+#include "lab/pattern/folders.hpp"
+#include "lab/pattern/measure.hpp"
+#include "lab/pattern/memory.hpp"
+#include "lab/pattern/run.hpp"
 
 namespace bench {
 namespace {

@@ -11,10 +11,10 @@ from tailrace import cli
 from tailrace_lab.bench import measure, program, result
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-PATTERN = REPOSITORY / "build/release/bench/pattern/pattern"
+PATTERN = REPOSITORY / "build/release/lab/pattern/pattern"
 MIB = 1 << 20
 
-# Answers as bench/pattern does, with times by formula: a pass takes 1 ms, a write 10 ms, handing over 0.1 ms, a
+# Answers as lab/pattern does, with times by formula: a pass takes 1 ms, a write 10 ms, handing over 0.1 ms, a
 # memcpy 1 ms. Logs its arguments beside itself, and does what its file `mood` says.
 FAKE = '''\
 #!{python}

@@ -12,9 +12,9 @@ from tailrace.pictures import source
 from tailrace_lab.bench import bars, load, program, runtime_directory
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-CORE_BENCH = REPOSITORY / "build/release/bench/core/core_bench"
+CORE_BENCH = REPOSITORY / "build/release/lab/core/core_bench"
 
-# Answers as bench/core does, with times by formula: putting a block takes 2 ms by posix, 4 by hdf5, 1 by tailrace,
+# Answers as lab/core does, with times by formula: putting a block takes 2 ms by posix, 4 by hdf5, 1 by tailrace,
 # and every fourth time three times as long; a memcpy takes 10 ms and `write` 12; process p takes p tenths longer.
 # Logs its arguments beside itself, and fails at what its file `mood` names.
 CORE_BENCH_FAKE = '''\

@@ -13,7 +13,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def forward_bench():
-    path = REPOSITORY / "build/release/bench/forward/forward_bench"
+    path = REPOSITORY / "build/release/lab/forward/forward_bench"
     if not path.is_file():
         pytest.skip(f"the program is not built: {path}")
     try:
@@ -65,7 +65,7 @@ def test_a_program_that_is_missing(tmp_path, capsys):
 
 @pytest.fixture
 def forward_testbed():
-    path = REPOSITORY / "build/release/testing/forward_testbed/forward_testbed"
+    path = REPOSITORY / "build/release/lab/inside/forward_testbed/forward_testbed"
     if not path.is_file():
         pytest.skip(f"the program is not built: {path}")
     return path

@@ -9,15 +9,15 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-sys.path.append(str(ROOT / "bench/hdf5"))
+sys.path.append(str(ROOT / "lab/hdf5"))
 
 import vol_async  # noqa: E402
 
 
 def test_it_runs_all_patterns_in_small(tmp_path):
-    if not (ROOT / "build/release/bench/hdf5/hdf5_bench").exists():
+    if not (ROOT / "build/release/lab/hdf5/hdf5_bench").exists():
         pytest.skip("hdf5_bench is not built, as there is no shared HDF5 (tools/build_hdf5_tests.sh)")
-    done = subprocess.run([sys.executable, ROOT / "bench/hdf5/run.py", "--quick", "--dir", tmp_path], check=True,
+    done = subprocess.run([sys.executable, ROOT / "lab/hdf5/run.py", "--quick", "--dir", tmp_path], check=True,
                           capture_output=True, text=True, timeout=300)
     assert done.stdout.count("bar ") == 20 and list(tmp_path.iterdir()) == []
     assert done.stdout.endswith("vol-async: not measured (--vol-async PREFIX)\n")

@@ -14,9 +14,9 @@ from tailrace_lab.bench import mpiio_bars, mpiio_file, mpiio_patterns as pattern
 from tailrace_lab.bench.mpiio_ways import Way, alone, carried, of_one_piece
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-BUILT = REPOSITORY / "build/release/bench/mpiio"
+BUILT = REPOSITORY / "build/release/lab/mpiio"
 
-# Answers as bench/mpiio does: MPICH takes 2 s, Open MPI 4 s, and tailrace 1 s; with computing, one more. Writes a
+# Answers as lab/mpiio does: MPICH takes 2 s, Open MPI 4 s, and tailrace 1 s; with computing, one more. Writes a
 # right file of one word, logs its arguments beside itself, and fails at what its file `mood` names.
 FAKE = '''\
 #!{python}

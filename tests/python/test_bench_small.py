@@ -12,9 +12,9 @@ from tailrace import cli
 from tailrace_lab.bench import small_patterns
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-SMALL_BENCH = REPOSITORY / "build/release/bench/small/small_bench"
+SMALL_BENCH = REPOSITORY / "build/release/lab/small/small_bench"
 
-# Answers as bench/small does: with the compactor on, 1 s; without one part, 4 s; without all, 10; by pwrite, 5. Logs
+# Answers as lab/small does: with the compactor on, 1 s; without one part, 4 s; without all, 10; by pwrite, 5. Logs
 # its arguments beside itself, and fails at what its file `mood` names.
 FAKE = '''\
 #!{python}

@@ -1,4 +1,4 @@
-"""The parts of bench/peers that need no installation: the tests' own h5py, and a `pattern` that only computes."""
+"""The parts of lab/peers that need no installation: the tests' own h5py, and a `pattern` that only computes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tailrace import mpis
 from tailrace_lab.bench import installs, result
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-PEERS = REPOSITORY / "bench/peers"
+PEERS = REPOSITORY / "lab/peers"
 PROGRAMS = PEERS / "programs"
 for folder in (PEERS, PROGRAMS):
     sys.path.insert(0, str(folder))

@@ -73,32 +73,33 @@ MUST_NOT_KNOW = {"place": {"engine", "storage"}, "channel": {"engine", "storage"
 THIRD_PARTY = [
     (r"fmt/", ["."]),
     (r"yaml-cpp/", ["src/config/yaml", "tests"]),
-    (r"nlohmann/", ["src/runtime", "bench", "tests"]),
+    (r"nlohmann/", ["src/runtime", "lab", "tests"]),
     (r"spdlog/", ["src/base"]),
     (r"liburing", ["src/storage/uring", "tests"]),
     (r"sodium", ["src/transport/key"]),
-    (r"openssl/", ["src/transport/tcp", "bench/forward"]),
+    (r"openssl/", ["src/transport/tcp", "lab/forward"]),
     (r"uc[ps]/", ["src/transport/ucx"]),
-    (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "bench", "tests"]),
+    (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "lab", "tests"]),
     (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output", "bindings/cube/archive", "bindings/cube/remap"]),
     (r"archive(_entry)?\.h$", ["bindings/cube/archive"]),
     (r"pugixml\.hpp$", ["bindings/cube/profile", "bindings/damaris/xml"]),
     (r"pcre2\.h$", ["bindings/cube/cubepl"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "src/format/openpmd", "bindings/hdf5_vol", "examples/hdf5", "apps",
-                            "bench", "tests", "testing"]),
+                            "lab", "tests", "testing"]),
     (r"nanobind/", ["bindings/python", "bindings/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "bench", "bindings/cube/tool", "bindings/damaris/tool", "src/programs",
-                "testing/forward_testbed", "testing/hostile_network"]),
+    (r"CLI/", ["apps", "lab", "bindings/cube/tool", "bindings/damaris/tool", "src/programs",
+                "testing/hostile_network"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
-    (r"benchmark/", ["bench"]),
+    (r"benchmark/", ["lab"]),
 ]
 
 # Headers with a folder that come with the compiler, the C library or the kernel.
 SYSTEM_FOLDER = re.compile(r"(sys|linux|net|netinet|arpa|bits|asm|sanitizer)/")
 
-USERS = ("bindings/", "apps/", "bench/", "examples/")  # may use public headers only
+USERS = ("bindings/", "apps/", "lab/", "examples/")  # may use public headers only
+INSIDE = "lab/inside/"  # but for this one, whose studies are of src itself
 
 # The folders of doors for unchanged programs, the lowest first, by their paths below bindings/: each may include its
 # own, those of its door before it, and process_client.
@@ -224,19 +225,20 @@ def check_include(path, quote, header, exists):
             return check_door(folder_of(path).removeprefix("bindings/"), folder_of(header))
         if folder_of(header) in OPEN_TO_DOORS and exists("src/" + header):
             return None
-    if path.startswith(USERS):
-        # Its own folder, or the project in apps/ or bindings/, or bench/, which is one: relative to the file, the
+    if path.startswith(USERS) and not path.startswith(INSIDE):
+        # Its own folder, or the project in apps/ or bindings/, or lab/, which is one: relative to the file, the
         # project or the repository.
-        top = "bench" if is_within(path, "bench") else "/".join(folder_of(path).split("/")[:2])
+        top = "lab" if is_within(path, "lab") else "/".join(folder_of(path).split("/")[:2])
         seen = [posixpath.normpath(posixpath.join(start, header)) for start in (folder_of(path), top, "")]
-        if is_within(header, "tailrace") or any(is_within(own, top) and exists(own) for own in seen):
+        if is_within(header, "tailrace") or any(
+                is_within(own, top) and exists(own) and not own.startswith(INSIDE) for own in seen):
             return None
         if quote == '"' or exists("src/" + header) or exists(header):
             return f'"{header}" is private: what is outside src may include tailrace/ and its own folder only'
         return check_third_party(path, header)
     if quote == "<" and not exists("src/" + header) and not is_within(header, "tailrace"):
         return check_third_party(path, header)
-    return None  # tests/ and testing/ may include everything
+    return None  # tests/, testing/ and lab/inside/ may include everything
 
 
 def check_door(source, target):

@@ -10,7 +10,8 @@ PRESENT = {
     "src/engine/merge/merge.hpp", "src/place/place.hpp", "src/place/thread/thread_place.hpp",
     "src/format/format.hpp", "src/format/hdf5/writer.hpp", "src/client/client.hpp", "src/runtime/runtime.hpp",
     "src/api/guard.hpp", "include/tailrace/tailrace.h", "testing/sim_clock.hpp", "apps/tsunami/solver.hpp",
-    "bench/timer.hpp", "bindings/process_client/process_client.hpp", "bindings/hdf5_vol/host/host.hpp",
+    "lab/timer.hpp", "lab/inside/study.hpp", "bindings/process_client/process_client.hpp",
+    "bindings/hdf5_vol/host/host.hpp",
     "bindings/hdf5_vol/files/files.hpp", "bindings/hdf5_vol/data/dataset.hpp", "src/filter/pipeline.hpp",
     "src/filter/codecs/codec.hpp",
 }
@@ -100,19 +101,21 @@ class LayerLaw(unittest.TestCase):
         self.breaks("include/tailrace/tailrace.h", "<hdf5.h>", "may be included in")
 
     def test_users_see_public_headers_only(self):
-        for path in ("bindings/python/module.cpp", "apps/tsunami/main.cpp", "bench/copy.cpp", "examples/simple.cpp"):
+        for path in ("bindings/python/module.cpp", "apps/tsunami/main.cpp", "lab/copy.cpp", "examples/simple.cpp"):
             self.keeps(path, "<tailrace/tailrace.hpp>")
             self.keeps(path, '"tailrace/tailrace.h"')
             self.breaks(path, '"base/status.hpp"', "is private")
             self.breaks(path, "<base/status.hpp>", "is private")
             self.breaks(path, '"testing/sim_clock.hpp"', "is private")
         self.keeps("apps/tsunami/main.cpp", '"solver.hpp"')
-        self.keeps("bench/copy.cpp", '"timer.hpp"')
-        self.keeps("bench/copy.cpp", '"bench/timer.hpp"')
-        self.keeps("bench/core/run.cpp", '"bench/timer.hpp"')
-        self.breaks("bench/copy.cpp", '"apps/tsunami/solver.hpp"', "is private")
+        self.keeps("lab/copy.cpp", '"timer.hpp"')
+        self.keeps("lab/copy.cpp", '"lab/timer.hpp"')
+        self.keeps("lab/core/run.cpp", '"lab/timer.hpp"')
+        self.breaks("lab/copy.cpp", '"apps/tsunami/solver.hpp"', "is private")
+        self.breaks("lab/copy.cpp", '"lab/inside/study.hpp"', "is private")
+        self.keeps("lab/inside/study.cpp", '"base/status.hpp"')
         self.breaks("apps/tsunami/main.cpp", '"../../src/base/status.hpp"', "is private")
-        self.breaks("bench/copy.cpp", '"../src/base/status.hpp"', "is private")
+        self.breaks("lab/copy.cpp", '"../src/base/status.hpp"', "is private")
 
     def test_doors_include_those_below(self):
         self.keeps("bindings/hdf5_vol/files/files.cpp", '"process_client/process_client.hpp"')
@@ -126,7 +129,7 @@ class LayerLaw(unittest.TestCase):
             self.keeps(path, '"filter/codecs/codec.hpp"')
             for header in ("filter/pipeline.hpp", "base/status.hpp"):
                 self.breaks(path, f'"{header}"', "is private")
-        for path in ("bindings/python/module.cpp", "apps/tsunami/main.cpp", "bench/copy.cpp"):
+        for path in ("bindings/python/module.cpp", "apps/tsunami/main.cpp", "lab/copy.cpp"):
             self.breaks(path, '"filter/codecs/codec.hpp"', "is private")
         self.breaks("bindings/hdf5_vol/filters/chunk_filter.cpp", '"filter/codecs/none.hpp"', "is private")
 
@@ -140,7 +143,7 @@ class LayerLaw(unittest.TestCase):
             "<liburing.h>": "src/storage/uring/uring.cpp",
             "<hdf5.h>": "src/format/hdf5/writer.cpp", "<H5Dpublic.h>": "src/format/hdf5/writer.cpp",
             "<nanobind/nanobind.h>": "bindings/python/module.cpp", "<gtest/gtest.h>": "tests/config/test.cpp",
-            "<benchmark/benchmark.h>": "bench/copy.cpp", "<CLI/CLI.hpp>": "apps/tsunami/main.cpp",
+            "<benchmark/benchmark.h>": "lab/copy.cpp", "<CLI/CLI.hpp>": "apps/tsunami/main.cpp",
             "<zstd.h>": "src/filter/codecs/zstd.cpp", "<libdeflate.h>": "src/filter/codecs/deflate.cpp",
             "<blosc.h>": "bindings/hdf5_vol/filters/blosc.cpp", "<zlib.h>": "apps/tsunami/esri_grid.cpp",
         }

@@ -65,7 +65,7 @@ class NamesOfTests(unittest.TestCase):
         self.keeps("tests/api/budget_test.cpp", "TEST(Budget, IsKept) {\n")
         self.keeps("tests/api/other_process.cpp", "int main() {}\n")
         self.keeps("tests/api/run_rig.hpp")
-        self.keeps("bench/peers/programs/test_of_peer.c")
+        self.keeps("lab/peers/programs/test_of_peer.c")
 
     def test_in_python(self):
         self.breaks("tests/pattern/documents_test.py", "", "test_<concept>.py")

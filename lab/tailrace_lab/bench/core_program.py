@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from . import program
 from .program import Program, Report
 
-_PLACE = pathlib.Path("build/release/bench/core/core_bench")
+_PLACE = pathlib.Path("build/release/lab/core/core_bench")
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ from .steal import TRIES, Steal
 VERSION = 2
 SMALL = 4096  # bytes of a write that is waited for
 
-_PLACE = pathlib.Path("build/release/bench/forward/forward_bench")
-_TRANSPORT = pathlib.Path("build/release/testing/transport_speed/transport_speed")
+_PLACE = pathlib.Path("build/release/lab/forward/forward_bench")
+_TRANSPORT = pathlib.Path("build/release/lab/inside/transport_speed/transport_speed")
 _TLS = "tls_stream"  # beside forward_bench
 _MEMORY = pathlib.Path("/dev/shm")
 

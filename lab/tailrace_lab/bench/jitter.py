@@ -35,7 +35,7 @@ WAYS = ("hdf5", "collective", "thread", "core")
 SWITCH = ("off", "on")
 VERSION = 1
 
-_SOURCE = pathlib.Path("bench/core/collective.c")  # in the repository, four folders above the program
+_SOURCE = pathlib.Path("lab/core/collective.c")  # in the repository, four folders above the program
 _WARMUP = 1  # iterations that do not count
 _PLAIN_BYTES = "MPI-IO writes the program's bytes as they are"
 

@@ -1,4 +1,4 @@
-"""Checks a file of mpiio_bench: each word's value follows from its place, as bench/mpiio/data.hpp says.
+"""Checks a file of mpiio_bench: each word's value follows from its place, as lab/mpiio/data.hpp says.
 
 A word that is 0 was not written. So a file is right if all other words have their values, and are as many as were
 written.

@@ -1,4 +1,4 @@
-"""The patterns of `tailrace bench mpiio`, as bench/mpiio makes them, and how a run's times are read. Pure.
+"""The patterns of `tailrace bench mpiio`, as lab/mpiio makes them, and how a run's times are read. Pure.
 
 `computing` is `contiguous` with a program that computes after each write, for as long as the write takes by itself.
 """

@@ -18,7 +18,7 @@ from . import program
 from .mpiio_ways import Way
 from .program import Report
 
-_FOLDER = pathlib.Path("build/release/bench/mpiio")
+_FOLDER = pathlib.Path("build/release/lab/mpiio")
 _KIND = "mpiio_run"
 _PRELOADED = pathlib.Path(tailrace.__file__).parent / "mpiio"
 # Debian's Open MPI 4.1.4 cannot open files with this component, as root.

@@ -1,6 +1,6 @@
 """Finds and runs the C++ program `pattern`, and reports its failures.
 
-One process is one run (see bench/pattern), so that memory and caches belong to that run alone. Every failure, down to
+One process is one run (see lab/pattern), so that memory and caches belong to that run alone. Every failure, down to
 an answer that is not JSON, becomes one exception, Failed. It knows nothing of what the runs are for.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 Report = dict[str, Any]  # the program's output: one JSON document
 
-_PLACE = pathlib.Path("build/release/bench/pattern/pattern")
+_PLACE = pathlib.Path("build/release/lab/pattern/pattern")
 _FOLDER = pathlib.Path(__file__).parents[1]  # of the package
 
 # None of our runs takes an hour, so one that does hangs.

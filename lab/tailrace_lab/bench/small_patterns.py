@@ -1,7 +1,7 @@
 """The patterns that `tailrace bench small` compares, the ways to write them, and the bars. Pure.
 
 The patterns are those of Venkatesan 2013, §5.4 (FFBench, Flash-I/O), and of MPI-Tile-I/O;
-bench/small/access_pattern.h defines their pieces.
+lab/small/access_pattern.h defines their pieces.
 """
 
 from __future__ import annotations

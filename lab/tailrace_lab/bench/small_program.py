@@ -16,7 +16,7 @@ from . import program
 from .installs import Environment, Unavailable
 from .program import Report
 
-_PLACE = pathlib.Path("build/release/bench/small/small_bench")
+_PLACE = pathlib.Path("build/release/lab/small/small_bench")
 _SOURCES = ("collective.c", "access_pattern.c", "program_data.c")  # in the repository, four folders above the program
 _KIND = "small_run"
 
@@ -36,7 +36,7 @@ class SmallProgram:
 
     def collective(self, environment: Environment, mpi: str) -> Collective:
         """Returns the same patterns for an MPI; raises Unavailable."""
-        sources = self.path.parents[4] / "bench/small"
+        sources = self.path.parents[4] / "lab/small"
         if not (sources / _SOURCES[0]).is_file():
             raise Unavailable(f"{_SOURCES[0]} is not at {sources}")
         made = environment.compiled(mpi, [sources / name for name in _SOURCES])

@@ -28,8 +28,8 @@ from .program import Failed
 
 VERSION = 1
 
-_PLACE = pathlib.Path("build/release/testing/forward_testbed/forward_testbed")
-_STUDY = pathlib.Path("build/release/testing/forward_study/forward_study")
+_PLACE = pathlib.Path("build/release/lab/inside/forward_testbed/forward_testbed")
+_STUDY = pathlib.Path("build/release/lab/inside/forward_study/forward_study")
 _MEMORY = pathlib.Path("/dev/shm")
 
 
