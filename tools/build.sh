@@ -36,7 +36,7 @@ doors() {
 # What the package is made from; a change of any of these, or a fresh .venv, installs it again.
 python_package_is_current() {
   [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] && [ "$(cat build/python.stamp)" = "$(doors)" ] &&
-    [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include apps/tsunami README.md \
+    [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include apps/tsunami apps/cube README.md \
       -newer build/python.stamp -not -name '*.pyc' -not -name __pycache__ -print -quit 2>/dev/null)" ]
 }
 

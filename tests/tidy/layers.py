@@ -80,16 +80,16 @@ THIRD_PARTY = [
     (r"openssl/", ["src/transport/tcp", "lab/forward"]),
     (r"uc[ps]/", ["src/transport/ucx"]),
     (r"(zstd|libdeflate)\.h$", ["src/filter/codecs", "lab", "tests"]),
-    (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output", "bindings/cube/archive", "bindings/cube/remap"]),
-    (r"archive(_entry)?\.h$", ["bindings/cube/archive"]),
-    (r"pugixml\.hpp$", ["bindings/cube/profile", "bindings/damaris/xml"]),
-    (r"pcre2\.h$", ["bindings/cube/cubepl"]),
+    (r"zlib\.h$", ["apps", "tests", "bindings/openfoam/output"]),
+    (r"archive(_entry)?\.h$", ["apps/cube/archive"]),
+    (r"pugixml\.hpp$", ["apps/cube/profile", "bindings/damaris/xml"]),
+    (r"pcre2\.h$", ["apps/cube/cubepl"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
     (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "src/format/openpmd", "bindings/hdf5_vol", "examples/hdf5", "apps",
                             "lab", "tests", "testing"]),
-    (r"nanobind/", ["bindings/python", "bindings/cube/python"]),
+    (r"nanobind/", ["bindings/python", "apps/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "lab", "bindings/cube/tool", "bindings/damaris/tool", "src/programs",
+    (r"CLI/", ["apps", "lab", "bindings/damaris/tool", "src/programs",
                 "testing/hostile_network"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["lab"]),
@@ -125,12 +125,6 @@ DOORS = [
     "openfoam/output",
     "openfoam/preload",
     "openfoam/handler",
-    "cube/archive",
-    "cube/profile",
-    "cube/cubepl",
-    "cube/remap",
-    "cube/tool",
-    "cube/python",
     "damaris/include",
     "damaris/xml",
     "damaris/output",
@@ -138,6 +132,16 @@ DOORS = [
     "damaris/run",
     "damaris/api",
     "damaris/tool",
+]
+
+# The folders of an application that has several, as for doors, by their paths below apps/.
+APPS = [
+    "cube/archive",
+    "cube/profile",
+    "cube/cubepl",
+    "cube/remap",
+    "cube/tool",
+    "cube/python",
 ]
 
 # Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of
@@ -220,11 +224,12 @@ def check_include(path, quote, header, exists):
             if any(re.match(pattern, header) for pattern, _ in THIRD_PARTY) else None)
     if is_within(path, "src"):
         return check_source(path, quote, header, exists)
-    if folder_of(path).removeprefix("bindings/") in DOORS:
-        if exists("bindings/" + header):
-            return check_door(folder_of(path).removeprefix("bindings/"), folder_of(header))
-        if folder_of(header) in OPEN_TO_DOORS and exists("src/" + header):
-            return None
+    for top, folders in (("bindings/", DOORS), ("apps/", APPS)):
+        if path.startswith(top) and folder_of(path)[len(top):] in folders:
+            if exists(top + header):
+                return check_ordered(top, folders, folder_of(path)[len(top):], folder_of(header))
+            if folders is DOORS and folder_of(header) in OPEN_TO_DOORS and exists("src/" + header):
+                return None
     if path.startswith(USERS) and not path.startswith(INSIDE):
         # Its own folder, or the project in apps/ or bindings/, or lab/, which is one: relative to the file, the
         # project or the repository.
@@ -241,16 +246,16 @@ def check_include(path, quote, header, exists):
     return None  # tests/, testing/ and lab/inside/ may include everything
 
 
-def check_door(source, target):
-    """Checks an include between folders of bindings/; returns None if it is allowed."""
+def check_ordered(top, folders, source, target):
+    """Checks an include between folders of bindings/ or apps/; returns None if it is allowed."""
     if source == target:
         return None
-    if target not in DOORS:
-        return f"bindings/{target} has no place among DOORS in tests/tidy/layers.py"
-    if DOORS.index(target) > DOORS.index(source):
-        return f"bindings/{target} is above bindings/{source}"
+    if target not in folders:
+        return f"{top}{target} has no place among those of {top} in tests/tidy/layers.py"
+    if folders.index(target) > folders.index(source):
+        return f"{top}{target} is above {top}{source}"
     if target.split("/")[0] not in ("process_client", source.split("/")[0]):
-        return f"bindings/{target} is of another door"
+        return f"{top}{target} is of another door"
     return None
 
 

@@ -30,6 +30,9 @@ PACKAGES = {
     "tailrace_lab": ("lab/tailrace_lab", [{""}, {"bench"}, {"pictures"}, {"cli"}]),
 }
 
+# Modules of tailrace that lie elsewhere: those of an application that the package contains.
+ELSEWHERE = {"apps/cube/python/cube.py": "tailrace.cube", "apps/cube/python/command.py": "tailrace.cli.cube"}
+
 # The modules of tailrace that other packages may use, the laboratory among them.
 PUBLIC = {"", "cli.fitting", "cli.output", "cli.plots", "cube", "files", "iterations", "models", "mpi", "mpis",
           "own_file", "pictures", "programs", "quantity"}
@@ -37,11 +40,15 @@ PUBLIC = {"", "cli.fitting", "cli.output", "cli.plots", "cube", "files", "iterat
 
 def package_of(path):
     """Returns the package of a file, or None."""
+    if path in ELSEWHERE:
+        return "tailrace"
     return next((name for name, (folder, _) in PACKAGES.items() if path.startswith(folder + "/")), None)
 
 
 def module_of(path):
     """Returns the module's name with its package: "tailrace.cli.run" for python/tailrace/cli/run.py."""
+    if path in ELSEWHERE:
+        return ELSEWHERE[path]
     package = package_of(path)
     parts = [package, *path[len(PACKAGES[package][0]) + 1:-len(".py")].split("/")]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -13,7 +13,7 @@ PRESENT = {
     "lab/timer.hpp", "lab/inside/study.hpp", "bindings/process_client/process_client.hpp",
     "bindings/hdf5_vol/host/host.hpp",
     "bindings/hdf5_vol/files/files.hpp", "bindings/hdf5_vol/data/dataset.hpp", "src/filter/pipeline.hpp",
-    "src/filter/codecs/codec.hpp",
+    "src/filter/codecs/codec.hpp", "apps/cube/archive/rows.hpp", "apps/cube/remap/remap.hpp",
 }
 
 
@@ -123,6 +123,11 @@ class LayerLaw(unittest.TestCase):
         self.breaks("bindings/hdf5_vol/files/files.cpp", '"hdf5_vol/data/dataset.hpp"', "is above")
         self.breaks("bindings/process_client/process_client.cpp", '"hdf5_vol/host/host.hpp"', "is above")
         self.breaks("bindings/mpiio/files/open_file.cpp", '"hdf5_vol/host/host.hpp"', "is of another door")
+
+    def test_folders_of_an_application(self):
+        self.keeps("apps/cube/remap/remap.cpp", '"cube/archive/rows.hpp"')
+        self.breaks("apps/cube/archive/rows.cpp", '"cube/remap/remap.hpp"', "is above apps/cube/archive")
+        self.breaks("apps/cube/remap/remap.cpp", '"filter/codecs/codec.hpp"', "is private")
 
     def test_doors_include_codecs_and_nothing_else_of_src(self):
         for path in ("bindings/hdf5_vol/filters/chunk_filter.cpp", "bindings/process_client/process_client.cpp"):

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "cube/archive/counted.hpp"
 #include "cube/archive/error.hpp"
-#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -73,8 +73,8 @@ Index read_index(const Archive& archive, const Member& member, uint64_t call_pat
   if (format != kSparse) bytes.refuse("format " + std::to_string(format));
   const auto count = bytes.take<uint32_t>();
   if (count > call_paths || bytes.left() != uint64_t{4} * count) {
-    bytes.refuse(process::counted(count, "row") + " in " + process::counted(bytes.left(), "byte") + ", of " +
-                 process::counted(call_paths, "call path"));
+    bytes.refuse(counted(count, "row") + " in " + counted(bytes.left(), "byte") + ", of " +
+                 counted(call_paths, "call path"));
   }
   std::vector<bool> seen(call_paths);
   for (uint32_t at = 0; at < count; ++at) {

@@ -15,9 +15,9 @@
 #include <memory>
 #include <set>
 
+#include "cube/archive/counted.hpp"
 #include "cube/archive/error.hpp"
 #include "cube/archive/header_sums.hpp"
-#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -208,7 +208,7 @@ void read_members(struct archive* reader, const std::string& path, uint64_t file
     const Member member{name, static_cast<uint64_t>(archive_filter_bytes(reader, 0)),
                         static_cast<uint64_t>(archive_entry_size(entry))};
     if (member.offset > file_bytes || member.bytes > file_bytes - member.offset) {
-      throw Error(path + ": " + name + ": expected " + process::counted(member.bytes, "byte") + " from " +
+      throw Error(path + ": " + name + ": expected " + counted(member.bytes, "byte") + " from " +
                   std::to_string(member.offset) + " on, found the end of the file at " + std::to_string(file_bytes));
     }
     members.push_back(member);
@@ -293,8 +293,8 @@ const Member& Archive::get(const std::string& name) const {
 
 void Archive::read(const Member& member, uint64_t offset, std::span<std::byte> to) const {
   if (offset > member.bytes || to.size() > member.bytes - offset) {
-    throw Error(path_ + ": " + member.name + ": expected " + process::counted(offset + to.size(), "byte") +
-                ", found " + std::to_string(member.bytes));
+    throw Error(path_ + ": " + member.name + ": expected " + counted(offset + to.size(), "byte") + ", found " +
+                std::to_string(member.bytes));
   }
   uint64_t place = member.offset + offset;
   while (!to.empty()) {

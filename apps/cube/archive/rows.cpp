@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cube/archive/counted.hpp"
 #include "cube/archive/error.hpp"
-#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -50,8 +50,8 @@ void Rows::read_head() {
   const uint64_t expected = kPlain.size() + index_.ids.size() * row_bytes();
   if (data_->bytes != expected) {
     throw Error(name_ + ": expected " + std::to_string(expected) + " bytes, for " +
-                process::counted(index_.ids.size(), "row") + " of " + process::counted(locations_, "value") +
-                ", found " + std::to_string(data_->bytes));
+                counted(index_.ids.size(), "row") + " of " + counted(locations_, "value") + ", found " +
+                std::to_string(data_->bytes));
   }
 }
 
@@ -72,7 +72,7 @@ void Rows::read_places() {
     const uint64_t bytes = in_order(table[3 * row + 2], index_.order);
     if (offset > data_->bytes - begin || bytes > data_->bytes - begin - offset) {
       throw Error(name_ + ": row " + std::to_string(row) + ": expected it within the member, found " +
-                  process::counted(bytes, "byte") + " from " + std::to_string(offset) + " on");
+                  counted(bytes, "byte") + " from " + std::to_string(offset) + " on");
     }
     compressed_.push_back({begin + offset, bytes});
   }

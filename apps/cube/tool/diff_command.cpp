@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "cube/archive/counted.hpp"
 #include "cube/archive/error.hpp"
 #include "cube/tool/commands.hpp"
 #include "cube/tool/metric_rows.hpp"
-#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -102,9 +102,7 @@ uint64_t compare_bytes(const Input& left, size_t left_metric, const Input& right
 
 bool is_number(const Input& input, size_t metric) { return !input.rows[metric] || input.rows[metric]->type().number; }
 
-std::string different(uint64_t values) {
-  return process::counted(values, "value") + (values == 1 ? " differs" : " differ");
-}
+std::string different(uint64_t values) { return counted(values, "value") + (values == 1 ? " differs" : " differ"); }
 
 // Prints in what two metrics of one name differ; returns true if they do not.
 bool same_values(const OwnMetrics& left, size_t left_metric, const OwnMetrics& right, size_t right_metric,
@@ -155,9 +153,9 @@ bool run_diff(const DiffArguments& arguments) {
     equal = false;
   }
   if (equal) {
-    std::printf("equal: %s, %s, %s\n", process::counted(left.input.profile.metrics.size(), "metric").c_str(),
-                process::counted(left.input.profile.tree.size(), "call path").c_str(),
-                process::counted(left.input.profile.locations.size(), "location").c_str());
+    std::printf("equal: %s, %s, %s\n", counted(left.input.profile.metrics.size(), "metric").c_str(),
+                counted(left.input.profile.tree.size(), "call path").c_str(),
+                counted(left.input.profile.locations.size(), "location").c_str());
   }
   return equal;
 }

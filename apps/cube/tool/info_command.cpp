@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "cube/archive/counted.hpp"
 #include "cube/tool/commands.hpp"
-#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -52,7 +52,7 @@ void run_info(const std::string& path) {
   const Input input(path);
   warn_of(input);
   const Profile& profile = input.profile;
-  const auto all = [](const auto& list, const char* noun) { return process::counted(list.size(), noun); };
+  const auto all = [](const auto& list, const char* noun) { return counted(list.size(), noun); };
   std::printf("%s: %s, %s, %s, %s in %s on %s\n", path.c_str(), all(profile.metrics, "metric").c_str(),
               all(profile.regions, "region").c_str(), all(profile.tree, "call path").c_str(),
               all(profile.locations, "location").c_str(), all(profile.groups, "group").c_str(),

@@ -6,11 +6,11 @@
 #include <memory>
 #include <sstream>
 
+#include "cube/archive/counted.hpp"
 #include "cube/archive/error.hpp"
 #include "cube/remap/remap.hpp"
 #include "cube/tool/commands.hpp"
 #include "cube/tool/progress_bar.hpp"
-#include "process_client/counted.hpp"
 
 namespace tailrace::cube {
 namespace {
@@ -61,9 +61,9 @@ void print_figures(const RemapFigures& figures, const RemapArguments& arguments)
     std::printf(
         "%s: %s with values, %s, %.1f MiB in %.2f s; %s computed for %.2f s and waited "
         "%.2f s\n",
-        arguments.output.c_str(), process::counted(figures.metrics, "metric").c_str(),
-        process::counted(figures.rows, "row").c_str(), mebibytes, figures.seconds,
-        process::counted(figures.threads, "thread").c_str(), figures.seconds_computing, figures.seconds_handing);
+        arguments.output.c_str(), counted(figures.metrics, "metric").c_str(), counted(figures.rows, "row").c_str(),
+        mebibytes, figures.seconds, counted(figures.threads, "thread").c_str(), figures.seconds_computing,
+        figures.seconds_handing);
   }
 }
 
