@@ -25,17 +25,25 @@ install(FILES ${PROJECT_BINARY_DIR}/tailraceConfig.cmake ${PROJECT_BINARY_DIR}/t
               ${PROJECT_BINARY_DIR}/tailraceTargets.cmake
         DESTINATION tailrace/cmake COMPONENT python)
 
-# The licenses of what the wheel contains, where the build's system is one of Debian.
-set(contents libarchive-dev libaec-dev libblosc1 libbz2-dev libcli11-dev libdeflate-dev libfmt-dev liblz4-1
-             liblzf1 liblzma-dev libpcre2-dev libpugixml-dev libsnappy1v5 libsodium-dev
-             libspdlog-dev libssl3 liburing-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
-foreach(package IN LISTS contents)
-  if(EXISTS /usr/share/doc/${package}/copyright AND SKBUILD_METADATA_DIR)
-    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses/${package}
-            COMPONENT python)
+# _tailrace_licenses(COMPONENT PACKAGE …): installs the licenses of what a wheel contains, where the build's system is
+# one of Debian, and that of HDF5.
+function(_tailrace_licenses component)
+  foreach(package IN LISTS ARGN)
+    if(EXISTS /usr/share/doc/${package}/copyright)
+      install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses/${package}
+              COMPONENT ${component})
+    endif()
+  endforeach()
+  if(EXISTS ${TAILRACE_DEPS}/hdf5/share/COPYING)
+    install(FILES ${TAILRACE_DEPS}/hdf5/share/COPYING DESTINATION ${SKBUILD_METADATA_DIR}/licenses/hdf5
+            COMPONENT ${component})
   endif()
-endforeach()
-if(EXISTS ${TAILRACE_DEPS}/hdf5/share/COPYING AND SKBUILD_METADATA_DIR)
-  install(FILES ${TAILRACE_DEPS}/hdf5/share/COPYING DESTINATION ${SKBUILD_METADATA_DIR}/licenses/hdf5
-          COMPONENT python)
+endfunction()
+
+if(SKBUILD_METADATA_DIR)
+  _tailrace_licenses(python libarchive-dev libaec-dev libblosc1 libbz2-dev libcli11-dev libdeflate-dev libfmt-dev
+                     liblz4-1 liblzf1 liblzma-dev libpcre2-dev libpugixml-dev libsnappy1v5 libsodium-dev
+                     libspdlog-dev libssl3 liburing-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
+  _tailrace_licenses(lab libcli11-dev nlohmann-json3-dev)
+  install(FILES LICENSE DESTINATION ${SKBUILD_METADATA_DIR}/licenses COMPONENT lab)
 endif()
