@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import pathlib
+import sys
 
-PIP = "`pip install 'tailrace[lab]'`"
 COMMANDS = {"bench": "measure on this machine what tailrace gains", "plot": "draw results, traces and write times"}
 
 
@@ -24,6 +25,12 @@ def is_installed() -> bool:
     return set(COMMANDS) <= set(parts("tailrace.commands"))
 
 
+def installed_by() -> str:
+    """Returns the command that installs it: that of tailrace's repository where this Python is in its .venv."""
+    in_repository = (pathlib.Path(sys.prefix).parent / "lab/tailrace_lab").is_dir()
+    return "`make build` or `pip install ./lab`" if in_repository else "`pip install 'tailrace[lab]'`"
+
+
 def missing(what: str) -> str:
     """Returns the message that `what` needs it."""
-    return f"{what} needs the laboratory, the package tailrace_lab, which is not installed: run {PIP}"
+    return f"{what} needs the laboratory, the package tailrace_lab, which is not installed: run {installed_by()}"

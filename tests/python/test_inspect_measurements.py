@@ -72,7 +72,7 @@ def test_statistics_that_tell_of_losses(run, report):
 def test_a_trace(run, measured):
     path = measured / "sim_c0.trace.json"
     code, text, _ = run("inspect", path)
-    assert code == 0 and "trace of sim" in text and f"tailrace plot {path}" in text and "dropped" not in text
+    assert code == 0 and "trace of sim" in text and f"tailrace report {path}" in text and "dropped" not in text
     lines = lines_of(text)
     assert ["handover", "6"] in lines and ["queued", "4"] in lines and ["writing", "4"] in lines
     assert ["publish", "2"] in lines and ["wait", "3"] in lines
@@ -88,7 +88,7 @@ def test_a_directory(run, measured):
     assert "sim_c0.stats.json: 4 blocks" in statistics and "0 failures" in statistics
     (trace,) = [line for line in text.splitlines() if line.startswith("trace: ")]
     assert trace.startswith("trace: sim_c0.trace.json: ")
-    assert trace.endswith(f"tailrace plot {measured / 'sim_c0.trace.json'}")
+    assert trace.endswith(f"tailrace report {measured / 'sim_c0.trace.json'}")
     assert "sim_c0_%06T.h5" in text
     (found,) = json.loads(run("inspect", measured, "--json")[1])
     (one,) = found["measurements"]["statistics"]

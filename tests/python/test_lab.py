@@ -22,6 +22,7 @@ def forget():
 def without_lab(monkeypatch):
     """There are no entry points of other packages."""
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: ())
+    monkeypatch.setattr("sys.prefix", "/nowhere/.venv")
     forget()
     yield
     forget()
@@ -32,6 +33,12 @@ def without_lab(monkeypatch):
 def test_commands_say_what_is_missing(without_lab, run, words):
     assert run(*words) == (1, "", f"tailrace: tailrace {words[0]} needs the laboratory, the package tailrace_lab, "
                                   f"which is not installed: {INSTALL}")
+
+
+def test_in_the_repository_make_installs_it(without_lab, monkeypatch, run):
+    monkeypatch.setattr("sys.prefix", str(REPOSITORY / ".venv"))
+    _, _, message = run("bench")
+    assert message.endswith("not installed: run `make build` or `pip install ./lab`\n")
 
 
 def test_help_says_what_is_missing(without_lab, run):

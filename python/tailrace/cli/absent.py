@@ -12,7 +12,7 @@ from . import output
 
 def register(subparsers: Any, name: str) -> None:
     """Adds the command, which takes any words."""
-    parser = subparsers.add_parser(name, help=f"{lab.COMMANDS[name]} (not installed: needs {lab.PIP})",
+    parser = subparsers.add_parser(name, help=f"{lab.COMMANDS[name]} (not installed: needs {lab.installed_by()})",
                                    add_help=False, prefix_chars="\0")
     parser.add_argument("words", nargs=argparse.REMAINDER)
     parser.set_defaults(run=lambda arguments: _run(name))

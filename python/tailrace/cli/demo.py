@@ -105,7 +105,7 @@ def _print_files(directory: pathlib.Path, last: dict[str, Any], synchronous: dic
         print(f"          {line}")
     print(f"pictures: {directory / 'wave.png'}")
     print(f"          {directory / 'timelines.png'}")
-    print(f"trace:    {directory / 'tailrace' / TRACE}  (for a picture: tailrace plot)")
+    print(f"trace:    {directory / 'tailrace' / TRACE}  (for a picture: tailrace report)")
 
 
 def _write_json(file: pathlib.Path, directory: pathlib.Path, numbers: demo_numbers.Numbers, last: dict[str, Any],

@@ -1,7 +1,7 @@
 """`tailrace inspect` for the files that a configuration's `measurements` asks for: statistics and traces.
 
 It reads <name>_c<client>.stats.json completely and checks that it has this version. Of a trace it only counts the
-events; `tailrace plot` draws it. Never writes. docs/formats/measurements.md has the formats.
+events; `tailrace report` draws it. Never writes. docs/formats/measurements.md has the formats.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def print_entries(directory: str, statistics: list[dict[str, Any]], traces: list
               f"{format_time(one['seconds_waiting'])} waited, {counted(one['failures'], 'failure')}")
     for one in traces:
         path = pathlib.Path(directory) / one["file"]
-        print(f"trace: {one['file']}: {format_size(one['bytes'])}; for a picture: tailrace plot {path}")
+        print(f"trace: {one['file']}: {format_size(one['bytes'])}; for a picture: tailrace report {path}")
 
 
 def print_statistics(content: dict[str, Any]) -> None:
@@ -114,7 +114,7 @@ def print_trace(content: dict[str, Any]) -> None:
     if trace["description"]:
         print(f"  {trace['description']}")
     output.print_table(("kind", "events"), list(trace["categories"].items()))
-    print(f"for a picture: tailrace plot {content['path']}")
+    print(f"for a picture: tailrace report {content['path']}")
     print("in a browser: load it into Perfetto or chrome://tracing")
 
 

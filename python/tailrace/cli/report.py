@@ -1,4 +1,4 @@
-"""`tailrace report`: one HTML page with the pictures, figures and findings of result files, traces and write times.
+"""`tailrace report`: one HTML page with pictures and figures of traces and statistics, and of results of benchmarks.
 
 The page needs no other file and no network. Reads files and writes one; runs nothing.
 """
@@ -18,11 +18,11 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "report", help="gather results in one HTML page",
-        description="Gathers result files (and traces, and write times) in one self-contained HTML page: findings in "
-                    "words, pictures, and the figures as tables. Prints its path. Exit code 1 if a file cannot be "
-                    "used.")
-    parser.add_argument("files", nargs="+", metavar="RESULT.json", type=pathlib.Path,
-                        help="files that `tailrace plot` can draw: results, traces, write times")
+        description="Gathers traces, statistics and results in one self-contained HTML page: findings in words, "
+                    "pictures, and the figures as tables. Prints its path. Exit code 1 if a file cannot be used.")
+    parser.add_argument("files", nargs="+", metavar="FILE", type=pathlib.Path,
+                        help="traces and statistics of runs; with tailrace_lab installed also results of benchmarks "
+                             "and write times")
     parser.add_argument("--out", metavar="FILE", type=pathlib.Path, default=pathlib.Path("report.html"),
                         help="the page; default: report.html")
     parser.set_defaults(run=run)

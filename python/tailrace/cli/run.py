@@ -76,7 +76,7 @@ def register(subparsers: Any) -> None:
                              "HDF5 cannot open the file until it is written")
     parser.add_argument("--summary", action="store_true", help="report at the end what was carried")
     parser.add_argument("--trace", metavar="FILE", type=pathlib.Path,
-                        help="with --openfoam: write a trace, for `tailrace plot`, `report` and `predict --pst`")
+                        help="with --openfoam: write a trace, for `tailrace report` and `predict --pst`")
     parser.add_argument("--print", action="store_true", help="show the environment variables, and run nothing")
     parser.add_argument("program", nargs="*", metavar="PROGRAM [ARGUMENT ...]")
     parser.set_defaults(run=run)

@@ -48,7 +48,7 @@ def kinds() -> tuple[Kind, ...]:
 def expected() -> str:
     """Returns the kinds of files, for messages."""
     names = [kind.expected for kind in kinds()]
-    missing = "" if lab.is_installed() else f" (results of benchmarks need {lab.PIP})"
+    missing = "" if lab.is_installed() else f" (results of benchmarks need {lab.installed_by()})"
     return f"{', '.join(names[:-1])} or {names[-1]}{missing}"
 
 
