@@ -51,10 +51,10 @@ bench-peers: build
 	@tools/bench_peers.sh $(ARGS)
 
 texture: build
-	@.venv/bin/python -B apps/texture/comparison/compare.py $(ARGS)
+	@.venv/bin/python -B lab/texture/compare.py $(ARGS)
 
 demo-openfoam: build
-	@.venv/bin/python -B apps/pitz_daily/compare.py $(ARGS)
+	@.venv/bin/python -B lab/pitz_daily/compare.py $(ARGS)
 
 fuzz: setup
 	@tools/fuzz.sh

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 pytestmark = pytest.mark.skipif(shutil.which("blockMesh") is None, reason="no OpenFOAM here")
-COMPARE = pathlib.Path(__file__).parents[2] / "apps/pitz_daily/compare.py"
+COMPARE = pathlib.Path(__file__).parents[2] / "lab/pitz_daily/compare.py"
 
 
 def run(*words):

@@ -13,7 +13,7 @@ import pytest
 from tailrace import mpis
 from tailrace.cli import run as run_command
 
-TEXTURE = pathlib.Path(__file__).resolve().parents[2] / "apps/texture/comparison"
+TEXTURE = pathlib.Path(__file__).resolve().parents[2] / "lab/texture"
 sys.path.insert(0, str(TEXTURE))
 
 import compare  # noqa: E402

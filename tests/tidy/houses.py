@@ -41,9 +41,8 @@ HOUSES = (
           "MPI-IO, OpenFOAM and Damaris", ("include",), "product", 1, 3),
     House("python/tailrace", ("python/tailrace",), "the Python package, with the command line `tailrace`",
           ("bindings",), "product", 1, 2),
-    House("apps", ("apps",), "real applications: a tsunami, a filter of textures, profiles of Score-P, a flow of "
-          "OpenFOAM", ("include", "python/tailrace", "lab"),
-          "apps", 2, 1),
+    House("apps", ("apps",), "real applications: a tsunami, a filter of textures, profiles of Score-P",
+          ("include", "python/tailrace"), "apps", 2, 1),
     House("examples", ("examples",), "short programs that the pages show", ("include", "bindings", "python/tailrace"),
           "apps", 2, 2),
     House("lab", ("lab",), "what studies, measures and compares: [lab/README.md](../lab/README.md)",
@@ -139,9 +138,14 @@ def border(house, towards):
     return middle[0] + away[0] * share, middle[1] + away[1] * share
 
 
+def reached(names):
+    """Returns the names of the houses that these may use, directly and through others."""
+    return {other for name in names for other in (*BY_NAME[name].uses, *reached(BY_NAME[name].uses))}
+
+
 def arrows(house):
     """Returns the houses to which an arrow leads: those that it may use, but for those behind others of them."""
-    behind = {name for one in house.uses for name in BY_NAME[one].uses}
+    behind = reached(house.uses)
     return [BY_NAME[name] for name in house.uses if name not in behind and house.name != "tests"]
 
 

@@ -13,7 +13,7 @@ from tailrace.mpis import Mpi
 from tailrace_lab.bench import program
 from tailrace_lab.bench.program import Failed
 
-BUILD = pathlib.Path(__file__).resolve().parents[3] / "build/release/apps/texture"
+BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/release/apps/texture"
 
 # Debian's Open MPI 4.1 cannot open files with this component, as root.
 ENVIRONMENT = {"OMPI_MCA_sharedfp": "^sm"}
