@@ -82,7 +82,7 @@ void Members::dismiss(int client) {
 
 void Members::note_left(int client) {
   came_.insert(client);
-  if (node_files_) node_files_->files->note_gone(client);
+  if (node_files_) node_files_->files->clients().note_gone(client);
   if (equipment_.actions != nullptr) equipment_.actions->note_left(client);
 }
 
@@ -132,7 +132,7 @@ Status Members::Member::check_beginning(const Descriptor& verb) const {
   if (opens(verb.verb) && !is_open && open.size() >= OpenIterations::kMaxOpen) {
     return Status(TAILRACE_INVALID_ARGUMENT, "it sent too many iterations at once");
   }
-  if (begun.contains(verb.iteration) || files->files->has_left(verb.iteration)) return {};
+  if (begun.contains(verb.iteration) || files->files->iterations().has_left(verb.iteration)) return {};
   // If clients share files, it may join iterations that others have begun.
   const uint32_t most = own ? most_begun : IterationTable<>::kWords;
   if (begun.size() < most) return {};
@@ -145,7 +145,7 @@ Status Members::Member::check_beginning(const Descriptor& verb) const {
 void Members::note_iteration(Member& member, const Descriptor& verb) {
   if (opens(verb.verb)) member.open.insert(verb.iteration);
   if (ends(verb.verb)) member.open.erase(verb.iteration);
-  if ((!opens(verb.verb) && !ends(verb.verb)) || member.files->files->has_left(verb.iteration)) return;
+  if ((!opens(verb.verb) && !ends(verb.verb)) || member.files->files->iterations().has_left(verb.iteration)) return;
   member.involved.insert(verb.iteration);
   if (verb.verb != Verb::drop_iteration) member.begun.insert(verb.iteration);
   if (member.own || !common_.insert(verb.iteration).second) return;
@@ -191,7 +191,7 @@ bool Members::waits_for_absent() const {
   if (equipment_.actions != nullptr && equipment_.actions->waits()) return true;
   if (!node_files_) return false;
   const auto closes = [](const auto& entry) { return entry.second->server->is_closing(); };
-  return node_files_->files->ended_by_all_here() || (!all_.empty() && all_gone()) ||
+  return node_files_->files->iterations().ended_by_all_here() || (!all_.empty() && all_gone()) ||
          std::any_of(all_.begin(), all_.end(), closes);
 }
 

@@ -58,7 +58,7 @@ void Replay::resume(Members::Files& files, const std::vector<LedgerRecord>& reco
   };
   for (const LedgerRecord& record : records) {
     if (record.kind != LedgerRecord::Kind::unpublished || record.client != files.group) continue;
-    files.files->remember_unpublished(record.iteration, Ledger::failure_of(record));
+    files.files->iterations().add_unpublished(record.iteration, Ledger::failure_of(record));
   }
   std::map<int64_t, Seen> iterations;
   std::map<int64_t, Status> failures;
@@ -104,10 +104,10 @@ void Replay::resume(Members::Files& files, const std::vector<LedgerRecord>& reco
       continue;
     }
     // A block that has failed, is empty, or came to a dropped iteration has ended, too, and its file need not exist.
-    files.files->resume(iteration, seen.has_bytes && !seen.dropped && !failures.contains(iteration));
+    files.files->iterations().resume(iteration, seen.has_bytes && !seen.dropped && !failures.contains(iteration));
     if (files.files->hold(iteration).ok()) held_.emplace_back(files.files.get(), iteration);
   }
-  for (const auto& [iteration, why] : failures) files.files->fail(iteration, why);
+  for (const auto& [iteration, why] : failures) files.files->iterations().fail(iteration, why);
 }
 
 bool Replay::may_go_on() const {

@@ -57,7 +57,7 @@ Server::Server(const Config& config, int client, ClientEnds& to_client, Engine& 
       blocks_(config, config.holds_writes(), client,
               {to_client, engine, files, layouts_, verbs_, meter_, trace, crew}) {
   TAILRACE_REQUIRE(to_client.variables().size() == config.variables.size());
-  files_.join(*this);
+  files_.clients().join(*this);
 }
 
 Server::~Server() {
@@ -243,7 +243,7 @@ void Server::end_twice(const Descriptor& descriptor) {
 }
 
 void Server::note_event(const Descriptor& descriptor) {
-  const Status writable = files_.writable(descriptor.iteration);
+  const Status writable = files_.iterations().writable(descriptor.iteration);
   const Status status = writable.ok() ? files_.note_event(descriptor.iteration, descriptor.event) : writable;
   if (actions_ != nullptr && writable.ok()) actions_->raised(client(), descriptor.event, descriptor.iteration);
   verbs_.end(descriptor, status);
@@ -252,8 +252,8 @@ void Server::note_event(const Descriptor& descriptor) {
 // The last part has the whole attribute. The client has checked it, but may be corrupt, or die before the last part:
 // the iteration begins with any part.
 void Server::add_attribute(const Descriptor& descriptor) {
-  const Status writable = files_.writable(descriptor.iteration);
-  if (writable.ok()) files_.begin(descriptor.iteration);
+  const Status writable = files_.iterations().writable(descriptor.iteration);
+  if (writable.ok()) files_.iterations().begin(descriptor.iteration);
   if (!attribute_.add(descriptor)) return verbs_.end(descriptor, {});
   AttributeNote note{descriptor.iteration, client(), {}, {}};
   if (descriptor.variable != kNoVariable) note.block = layouts_.block_of(descriptor);
@@ -351,9 +351,9 @@ bool Server::hungry() const {
 
 void Server::answer_flushes() {
   const bool closes = is_closing();
-  const uint32_t awaited = closes && !ends_.empty() ? files_.yet_to_come() : 0;
+  const uint32_t awaited = closes && !ends_.empty() ? files_.clients().yet_to_come() : 0;
   to_client_.set_awaited(awaited);
-  const auto is_being_published = [this](const auto& end) { return files_.publishing(end.first); };
+  const auto is_being_published = [this](const auto& end) { return files_.iterations().publishing(end.first); };
   if (closes && (awaited > 0 || std::any_of(ends_.begin(), ends_.end(), is_being_published))) return;
   if (files_.completing()) return;  // a flush includes what an earlier server published
   verbs_.answer_flushes([this] { file_meter_.look_at_iterations(); });

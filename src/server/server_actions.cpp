@@ -391,7 +391,7 @@ bool ServerActions::Member::will_get_memory() const {
       std::any_of(memory.begin(), memory.end(), [](const auto& entry) { return entry.second.users > 0; });
   return runs || std::any_of(turns.begin(), turns.end(), [this](const auto& entry) {
            const auto& [iteration, turn] = entry;
-           return turn.events > 0 || (!turn.holds && server->files().leaving(iteration));
+           return turn.events > 0 || (!turn.holds && server->files().iterations().leaving(iteration));
          });
 }
 

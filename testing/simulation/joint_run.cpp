@@ -192,7 +192,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
     verb.written = true;
     if (status.ok()) return;
     world_.story().tell("{}: a block of iteration {} is lost: {}", name_, verb.iteration, status.fault().message);
-    server_->group.fail(verb.iteration, status);
+    server_->group.iterations().fail(verb.iteration, status);
   }
 
   // ---- GroupMember ----
@@ -271,7 +271,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
   void start(const Config& config) {
     present_ = &config;
     server_ = std::make_unique<Server>(*this, config, servers_++);
-    server_->group.join(*this);
+    server_->group.clients().join(*this);
     auto locks =
         take_output_directories(config, server_->storage, fmt::format("n{}", number_), client(), server_->log);
     if (!locks.ok()) world_.story().fail("locks", name_ + ": " + locks.status().fault().message);
@@ -410,7 +410,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
     const Result<FileGroup::Place> place = server_->group.place(block);
     if (!place.ok()) {
       verbs_[index].written = true;  // it has ended
-      return server_->group.fail(verb.iteration, place.status());
+      return server_->group.iterations().fail(verb.iteration, place.status());
     }
     if (verb.written) return;
     Request request;
@@ -418,7 +418,7 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
     request.file = place.value().file;
     request.sink = this;
     request.token = request.sequence = index;
-    request.phase = FileGroup::phase_of(verb.iteration);
+    request.phase = phase_of(verb.iteration);
     std::byte* from = memory_.at({verb.iteration, block.variable, block.layout->offset[0]}).data();
     for (const Extent& extent : place.value().extents) {
       request.pieces.push_back({extent, from});
@@ -454,11 +454,11 @@ class JointNode final : public CompletionSink, public GroupMember, public Witnes
         server_->group.complete_publication(iteration);
         continue;
       }
-      server_->group.resume(iteration, some && !failures_.contains(iteration));
+      server_->group.iterations().resume(iteration, some && !failures_.contains(iteration));
       if (server_->group.hold(iteration).ok()) held.push_back(iteration);
     }
     for (const auto& [iteration, why] : failures_) {
-      if (iteration >= first_) server_->group.fail(iteration, why);
+      if (iteration >= first_) server_->group.iterations().fail(iteration, why);
     }
     for (size_t index = begin_; index < accepted_; ++index) {
       if (published.contains(verbs_[index].iteration)) continue;

@@ -27,7 +27,7 @@ class SomeClient final : public GroupMember {
 class SharedIteration : public testing::Test {
  protected:
   SharedIteration() {
-    for (SomeClient* const client : {&zero_, &three_, &five_}) files_.join(*client);
+    for (SomeClient* const client : {&zero_, &three_, &five_}) files_.clients().join(*client);
     EXPECT_OK(files_.note_event(7, "begun"));  // so that there is something to publish
     EXPECT_OK(files_.hold(7));                 // the hold stays until the end of the test
   }
@@ -38,8 +38,8 @@ class SharedIteration : public testing::Test {
       files_.progress();
     }
   }
-  std::string refusal(tailrace_status code) const {
-    const Status status = files_.writable(7);
+  std::string refusal(tailrace_status code) {
+    const Status status = files_.iterations().writable(7);
     EXPECT_EQ(status.code(), code);
     return status.ok() ? "" : status.fault().message;
   }
@@ -62,7 +62,7 @@ class SharedIteration : public testing::Test {
 TEST_F(SharedIteration, EndedByAll) {
   EXPECT_FALSE(files_.end(zero_, 7));
   EXPECT_FALSE(files_.end(three_, 7));
-  EXPECT_OK(files_.writable(7));
+  EXPECT_OK(files_.iterations().writable(7));
   EXPECT_TRUE(files_.end(five_, 7));
   EXPECT_EQ(refusal(TAILRACE_WRONG_ORDER),
             "iteration 7 has ended, by clients 0, 3, 5: nothing can be added to it any more");

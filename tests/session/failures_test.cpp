@@ -71,7 +71,7 @@ TEST(SessionFailures, OfANameThatAnEarlierServerLeftUnsynced) {
   NoWitness witness;
   FileGroup files(config.storage, engine, format, log, witness, {});
   KeptFailures client;
-  files.join(client);
+  files.clients().join(client);
   files.complete_publication(7);
   while (!files.idle() || !engine.idle()) engine.progress();
   files.leave(client);

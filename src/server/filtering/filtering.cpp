@@ -42,7 +42,7 @@ Status Filtering::begin(WorkId id, const Block& block, const Descriptor& descrip
   crew_.provide({&work.plan, 1});
   if (!work.is_read()) {
     if (Status status = files_.hold(descriptor.iteration); !status.ok()) return status;
-    files_.expect_block(descriptor.iteration);
+    files_.iterations().expect_block(descriptor.iteration);
     work.held = true;
     if (descriptor.verb == Verb::write) held_bytes_ += memory.size();
   }
@@ -109,7 +109,7 @@ void Filtering::granted(std::optional<FilterBuffer> buffer) {
 bool Filtering::take_up(WorkId id, Work& work) {
   const int64_t iteration = work.descriptor.iteration;
   if (work.is_read() && work.begun == 0) {
-    if (files_.leaving(iteration)) {
+    if (files_.iterations().leaving(iteration)) {
       waiting_.pop_front();
       works_.erase(id);
       host_.postponed(id);
@@ -117,7 +117,7 @@ bool Filtering::take_up(WorkId id, Work& work) {
     }
     work.status = locate(work);
   } else if (!work.is_read()) {
-    work.given_up = files_.given_up(iteration);
+    work.given_up = files_.iterations().given_up(iteration);
   }
   if (work.wants_more()) return true;
   waiting_.pop_front();
@@ -129,7 +129,7 @@ bool Filtering::take_up(WorkId id, Work& work) {
 Status Filtering::locate(Work& work) {
   Result<LocatedChunks> located = files_.format().locate_chunks(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
-  if (Status gone = files_.why_no_file(work.descriptor.iteration); !gone.ok()) return gone;
+  if (Status gone = files_.iterations().why_no_file(work.descriptor.iteration); !gone.ok()) return gone;
   if (!located.ok()) return located.status();
   work.chunks = std::move(located.value().chunks);
   for (const PlacedChunk& chunk : work.chunks) {
@@ -212,7 +212,7 @@ void Filtering::done(const FilterJob& job) {
   }
   ++work.filtered;
   count(work, job);
-  work.given_up = files_.given_up(work.descriptor.iteration);
+  work.given_up = files_.iterations().given_up(work.descriptor.iteration);
   const bool wanted = !work.given_up && work.status.ok();
   if (wanted) work.status = place(work, job);
   if (!wanted || !work.status.ok()) release(job.token);

@@ -27,7 +27,7 @@ void ClientBlocks::begin_write(const Descriptor& descriptor) {
   const WorkId id = new_work(Kind::block, descriptor, parts_.layouts.block_of(descriptor));
   Work& work = works_[id];
   if (descriptor.verb == Verb::write) pending_bytes_ += descriptor.bytes.length;
-  if (Status writable = parts_.files.writable(descriptor.iteration); !writable.ok()) {
+  if (Status writable = parts_.files.iterations().writable(descriptor.iteration); !writable.ok()) {
     work.refused = true;
     work.status = std::move(writable);
     return end_work(id);
@@ -38,7 +38,7 @@ void ClientBlocks::begin_write(const Descriptor& descriptor) {
   work.status = place.status();
   if (!work.status.ok()) {
     // One block is lost, so the iteration can never be whole.
-    parts_.files.refuse(descriptor.iteration, work.status);
+    parts_.files.iterations().refuse(descriptor.iteration, work.status);
     return end_work(id);
   }
   const std::vector<Extent>& extents = place.value().extents;
@@ -50,7 +50,7 @@ void ClientBlocks::begin_write(const Descriptor& descriptor) {
   request.pieces = in_turn(extents, memory_of(descriptor));
   request.reserve = true;
   // The program may wait for a request with a ticket.
-  if (descriptor.ticket == kNoTicket) request.phase = FileGroup::phase_of(descriptor.iteration);
+  if (descriptor.ticket == kNoTicket) request.phase = phase_of(descriptor.iteration);
   request.immediate = descriptor.ticket != kNoTicket && holds_writes_;
   submit(id, std::move(request));
 }
@@ -91,7 +91,7 @@ void ClientBlocks::begin_read(const Descriptor& descriptor) {
 }
 
 void ClientBlocks::read_block(const Descriptor& descriptor, const Block& block) {
-  if (parts_.files.leaving(block.iteration)) {
+  if (parts_.files.iterations().leaving(block.iteration)) {
     deferred_[block.iteration].push_back({descriptor, block});
     return;
   }
@@ -118,7 +118,7 @@ void ClientBlocks::read_block(const Descriptor& descriptor, const Block& block) 
 Result<FileId> ClientBlocks::file_to_read(Work& work, std::vector<Extent>& extents) {
   const Result<Located> located = parts_.files.format().locate(work.block);
   if (located.status().code() == TAILRACE_NOT_FOUND) return located.status();
-  if (Status gone = parts_.files.why_no_file(work.block.iteration); !gone.ok()) return gone;
+  if (Status gone = parts_.files.iterations().why_no_file(work.block.iteration); !gone.ok()) return gone;
   if (!located.ok()) return located.status();
   extents = located.value().extents;
   const auto unfinished = parts_.files.unfinished_file(work.block.iteration, located.value().file);
@@ -148,7 +148,7 @@ bool ClientBlocks::accept_again(const Descriptor& descriptor) {
   if (in_chunks(of)) return true;  // its chunks are placed again one by one
   // Its bytes are in the file: note where, and in which file.
   const Result<FileGroup::Place> place = parts_.files.place(of);
-  if (!place.ok()) parts_.files.fail(descriptor.iteration, place.status());
+  if (!place.ok()) parts_.files.iterations().fail(descriptor.iteration, place.status());
   forget_if_failed(of);
   return true;
 }
@@ -156,15 +156,15 @@ bool ClientBlocks::accept_again(const Descriptor& descriptor) {
 void ClientBlocks::place_again(Block block, const FileGroup::Chunk& chunk) {
   block.layout = layouts_again_[{block.variable, block.iteration}];
   if (!block.layout)
-    return parts_.files.fail(block.iteration, Status(TAILRACE_INTERNAL, "found a chunk of no block"));
+    return parts_.files.iterations().fail(block.iteration, Status(TAILRACE_INTERNAL, "found a chunk of no block"));
   const Result<FileGroup::Place> place = parts_.files.place_again(block, chunk);
-  if (!place.ok()) parts_.files.fail(block.iteration, place.status());
+  if (!place.ok()) parts_.files.iterations().fail(block.iteration, place.status());
   forget_if_failed(block);
 }
 
 // Nobody knows any more which of an iteration's blocks an earlier server had lost, so none of them counts as written.
 void ClientBlocks::forget_if_failed(const Block& block) {
-  const Status why = parts_.files.failure(block.iteration);
+  const Status why = parts_.files.iterations().failure(block.iteration);
   if (!why.ok()) parts_.files.format().forget(block, why);
 }
 
@@ -216,7 +216,7 @@ void ClientBlocks::end_block(const Work& work) {
   const Descriptor& descriptor = work.descriptor;
   if (descriptor.verb == Verb::write) pending_bytes_ -= descriptor.bytes.length;
   if (!work.status.ok() && !work.refused) {
-    parts_.files.fail(descriptor.iteration, work.status);
+    parts_.files.iterations().fail(descriptor.iteration, work.status);
     parts_.files.format().forget(work.block, work.status);
   }
   count_block(work);

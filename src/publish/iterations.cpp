@@ -1,0 +1,102 @@
+#include "publish/iterations.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace tailrace::impl {
+namespace {
+
+// Returns why a file with blocks of this node is not there any more: a run that has begun since could not complete
+// it.
+Status removed_by_others(const Status& why) {
+  if (why.fault().system_errno != ENOENT) return why;
+  Fault fault = why.fault();
+  fault.message +=
+      ": the blocks that an earlier server had written are gone with it, since nodes have opened their "
+      "next run, and the file lacked the data of others";
+  return Status(std::move(fault));
+}
+
+}  // namespace
+
+const Iteration* Iterations::find(int64_t number) const {
+  const auto found = unfinished_.find(number);
+  return found != unfinished_.end() ? &found->second : nullptr;
+}
+
+void Iterations::resume(int64_t number, bool written) {
+  if (!why_unpublished(number).ok()) return;
+  Iteration& iteration = begin(number);
+  iteration.resumed = true;
+  iteration.has_earlier_blocks = written;
+}
+
+void Iterations::fail(int64_t number, const Status& why) {
+  if (!why_unpublished(number).ok()) return;
+  Iteration& iteration = begin(number);
+  if (!iteration.failure.ok()) return;
+  const bool is_joint = format_.begun(number) && format_.files(number)[0].joint;
+  // If it is already leaving, the engine knows, and does not publish it.
+  iteration.failure = is_joint && iteration.has_earlier_blocks ? removed_by_others(why) : why;
+  witness_.failed(number, iteration.failure);
+}
+
+void Iterations::refuse(int64_t number, const Status& why) {
+  fail(number, why);
+  if (const auto found = unfinished_.find(number); found != unfinished_.end()) found->second.refusal = why;
+}
+
+Status Iterations::failure(int64_t number) const {
+  const Iteration* const found = find(number);
+  return found != nullptr ? found->failure : Status();
+}
+
+bool Iterations::given_up(int64_t number) const {
+  const Iteration* const found = find(number);
+  return found != nullptr && found->dropped;
+}
+
+Status Iterations::writable(int64_t number) const {
+  return leaving(number) ? why_ended(number, unfinished_.at(number)) : ends_.writable(number);
+}
+
+Status Iterations::why_no_file(int64_t number) const {
+  if (Status gone = why_unpublished(number); !gone.ok()) return gone;
+  const Iteration* const found = find(number);
+  if (found == nullptr || !found->expects_blocks || format_.begun(number)) return {};
+  return Status(TAILRACE_NOT_FOUND,
+                fmt::format("read: iteration {} has begun, and no block of it is in its file yet", number));
+}
+
+bool Iterations::leaving(int64_t number) const {
+  const Iteration* const found = find(number);
+  return found != nullptr && found->due;
+}
+
+bool Iterations::publishing(int64_t number) const {
+  const Iteration* const found = find(number);
+  return found != nullptr && found->leaving;
+}
+
+bool Iterations::has_left(int64_t number) const { return find(number) == nullptr && !ends_.writable(number).ok(); }
+
+std::optional<int64_t> Iterations::ended_by_all_here() const {
+  for (const auto& [number, iteration] : unfinished_) {
+    const bool by_all = iteration.ended.here.size() == clients_.here().size();
+    if (iteration.ended.any() && !iteration.due && by_all) return number;
+  }
+  return std::nullopt;
+}
+
+// Says which clients have ended the iteration and which are missing: a client that comes too late may know neither.
+Status Iterations::why_ended(int64_t number, const Iteration& iteration) const {
+  if (iteration.dropped) {
+    return Status(TAILRACE_DROPPED, fmt::format("iteration {} was dropped: {}", number, iteration.why_dropped));
+  }
+  return Status(TAILRACE_WRONG_ORDER, fmt::format("iteration {} has ended, {}: nothing can be added to it any more",
+                                                  number, clients_.describe(iteration.ended)));
+}
+
+}  // namespace tailrace::impl
