@@ -106,7 +106,8 @@ Status Server::check(const Descriptor& descriptor) const {
     case Verb::attribute: {
       const bool known = descriptor.variable < config_.variables.size();
       if (!known && descriptor.variable != kNoVariable) return sent("an attribute of an unknown variable");
-      const Status valid = attribute_.check(descriptor);
+      const bool has_left = !files_.iterations().writable(descriptor.iteration).ok();
+      const Status valid = attribute_.check(descriptor, has_left);
       return valid.ok() ? valid : sent(valid.fault().message);
     }
     default: return sent("an unknown verb");
@@ -250,7 +251,8 @@ void Server::note_event(const Descriptor& descriptor) {
 }
 
 // The last part has the whole attribute. The client has checked it, but may be corrupt, or die before the last part:
-// the iteration begins with any part.
+// the iteration begins with any part. If another client has dropped it, an earlier server may have forgotten the
+// first parts.
 void Server::add_attribute(const Descriptor& descriptor) {
   const Status writable = files_.iterations().writable(descriptor.iteration);
   if (writable.ok()) files_.iterations().begin(descriptor.iteration);

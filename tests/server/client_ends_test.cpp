@@ -148,6 +148,33 @@ TEST_F(ServerAndEnds, ATicketEndsMemoryComesBackAndTheIterationLeaves) {
   EXPECT_EQ(ends_.variables()[0].blocks_written.get(), 1u);
 }
 
+// An earlier server has forgotten the verbs of an iteration that another client dropped, among them the first part.
+TEST_F(ServerAndEnds, TheRestOfAnAttributeOfADroppedIterationComesToTheNextServer) {
+  files_.iterations().add_unpublished(0, Status(TAILRACE_DROPPED, "another client had no room"));
+  const std::vector<std::byte> bytes = to_bytes("note", AttributeValue(std::string(50, 'x')));
+  ASSERT_EQ(attribute_parts(bytes.size()), 3u);
+  const auto part = [&](uint32_t index) {
+    Descriptor descriptor;
+    descriptor.verb = Verb::attribute;
+    descriptor.iteration = 0;
+    descriptor.variable = kNoVariable;
+    descriptor.sequence = ++sequence_;
+    descriptor.ticket = index == 2 ? 1 : kNoTicket;
+    descriptor.part = attribute_part(bytes, index);
+    return descriptor;
+  };
+  server_.accept_again(part(1));
+  const Descriptor last = part(2);
+  EXPECT_OK(server_.check(last));
+  server_.accept(last);
+  EXPECT_EQ(ends_.tickets, (std::map<uint64_t, bool>{{1, false}}));
+  ASSERT_EQ(ends_.failures.size(), 1u);
+  EXPECT_EQ(ends_.failures[0].second.code, TAILRACE_DROPPED);
+  Descriptor impossible = part(2);
+  impossible.part.index = 3;
+  EXPECT_FALSE(server_.check(impossible).ok());
+}
+
 // Actions that keep every block, and note what the server reports.
 class NotedActions final : public ActionPort {
  public:

@@ -99,10 +99,11 @@ Descriptor::Part attribute_part(std::span<const std::byte> bytes, uint32_t index
   return part;
 }
 
-Status AttributeParts::check(const Descriptor& descriptor) const {
+Status AttributeParts::check(const Descriptor& descriptor, bool some_lost) const {
   const Descriptor::Part& part = descriptor.part;
-  const bool follows = part.index == 0 || (part.index == next_ && part.count == count_ &&
-                                           descriptor.variable == variable_ && descriptor.iteration == iteration_);
+  const bool follows = some_lost || part.index == 0 ||
+                       (part.index == next_ && part.count == count_ && descriptor.variable == variable_ &&
+                        descriptor.iteration == iteration_);
   const bool fits = part.count <= kMostParts && part.index < part.count && part.length <= kPartBytes;
   if (follows && fits) return {};
   return Status(TAILRACE_INVALID_ARGUMENT, fmt::format("part {} of {} of an attribute, of {}, after {}", part.index,
@@ -110,9 +111,10 @@ Status AttributeParts::check(const Descriptor& descriptor) const {
 }
 
 bool AttributeParts::add(const Descriptor& descriptor) {
-  TAILRACE_REQUIRE(check(descriptor).ok());
+  TAILRACE_REQUIRE(check(descriptor, true).ok());
   const Descriptor::Part& part = descriptor.part;
-  if (part.index == 0) bytes_.clear();  // others are left from a call that was given up
+  // Others are left from a call that was given up.
+  if (part.index == 0 || !check(descriptor, false).ok()) bytes_.clear();
   const auto* from = reinterpret_cast<const std::byte*>(part.bytes);
   bytes_.insert(bytes_.end(), from, from + part.length);
   next_ = part.index + 1u;

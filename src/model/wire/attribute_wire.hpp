@@ -29,9 +29,10 @@ Descriptor::Part attribute_part(std::span<const std::byte> bytes, uint32_t index
 // Collects the parts of one attribute, in order. Trusts none of them.
 class AttributeParts {
  public:
-  // Returns ok if the part follows those before it.
-  Status check(const Descriptor& descriptor) const;
-  // Adds the part; requires check(). Returns true if it was the last: then take() has the attribute.
+  // Returns ok if the part follows those before it, or may do so if `some_lost`: an earlier server, which has had
+  // these, may have forgotten them.
+  Status check(const Descriptor& descriptor, bool some_lost) const;
+  // Adds the part; requires check(). Returns true if it was the last: then take() has the attribute, if it is whole.
   bool add(const Descriptor& descriptor);
   Result<Attribute> take();
 
