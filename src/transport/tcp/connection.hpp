@@ -5,28 +5,24 @@
 // In a turn of the transport several connections may move at once, each on one thread. All members are that thread's
 // then, and the transport's thread's between turns; what the connections of a peer share is in its Transfers.
 //
-// More than 35 functions: each phase, and each kind of frame, has its beginning, its check and its end.
-//
-// It takes nothing from the other end on trust: each number is checked before memory is used for it. Every send and
-// receive ends with one event, also when the connection fails or is given up.
+// FrameReader takes what comes, FrameWriter what goes. Every send and receive ends with one event, also when the
+// connection fails or is given up.
 #pragma once
 
 #include <sys/uio.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/os/file_descriptor.hpp"
 #include "base/status.hpp"
-#include "transport/tcp/frame_wire.hpp"
+#include "transport/tcp/frame_reader.hpp"
 #include "transport/tcp/frame_writer.hpp"
 #include "transport/tcp/tls.hpp"
 #include "transport/tcp/transfers.hpp"
@@ -36,21 +32,11 @@ namespace tailrace::impl {
 
 class Connection {
  public:
-  static constexpr size_t kMostWhole = size_t{16} << 10;           // bytes of bulk data that travel with their head
-  static constexpr size_t kMostArrivals = 65536;                   // messages whose bulk data nobody has fetched
-  static constexpr uint64_t kMostKept = uint64_t{16} << 20;        // bytes of those that came with their heads
-  static constexpr size_t kMostAtOnce = FrameWriter::kMostAtOnce;  // bytes that one move() reads
-  static constexpr uint64_t kMostUnsent = uint64_t{1} << 20;       // bytes of frames for a caller that does not read
+  static constexpr uint64_t kMostUnsent = uint64_t{1} << 20;  // bytes of frames for a caller that does not read
 
   // `joining`: a further connection whose peer has not taken it in yet.
   enum class Phase : uint8_t { connecting, greeting, joining, open, failed };
 
-  // By which a further connection joins a peer.
-  struct Invitation {
-    uint64_t peer = 0;  // as the listener numbers it
-    JoinSecret secret = {};
-    uint64_t most = 0;  // further connections
-  };
   // A further connection that calls says by this to whom it belongs.
   struct Join {
     Invitation invitation;
@@ -80,16 +66,16 @@ class Connection {
   // Does what can be done without waiting. Returns true if there may be more to do at once.
   bool move();
   // Sends what can be sent without waiting. Returns true if there may be more to send at once.
-  bool write() { return phase_ == Phase::open && write_some(); }
+  bool write();
   // Ends the connection with failure, which the other end may hear of.
   void fail(Status why);
 
   // Sends an invitation, by the first connection of a listener.
   void invite(const Invitation& invitation);
   // Returns the invitation that has come, once, or none.
-  std::optional<Invitation> take_invitation() { return std::exchange(invitation_, std::nullopt); }
+  std::optional<Invitation> take_invitation() { return reader_.take_invitation(); }
   // Returns the peer and the secret that a further connection has named to a listener, or null. It waits for join().
-  const Invitation* asks() const { return asks_ ? &*asks_ : nullptr; }
+  const Invitation* asks() const { return reader_.asks(); }
   // Takes it in: it carries the bulk data of a peer from now on.
   void join(std::shared_ptr<Transfers> transfers);
   // A further connection says that it is there, if it has nothing else to say.
@@ -117,25 +103,10 @@ class Connection {
   bool has_left();
 
  private:
-  // Bulk data of the other end that nobody has fetched.
-  struct Arrival {
-    uint64_t number = 0;  // 0: they came with their head
-    uint64_t bytes = 0;
-    std::vector<std::byte> kept;
-  };
   bool finish_connecting();
   bool greet();
   bool read_some();
-  std::span<std::byte> next_part();
-  void take_part(size_t bytes);
   bool is_there() const { return phase_ == Phase::joining || phase_ == Phase::open; }
-  bool may_come(FrameKind kind) const;
-  void check_head();
-  void take_piece();
-  void end_frame();
-  void deliver();
-  bool write_some();
-  void break_off(const std::string& reason);
   void end_send(uint64_t tag, const Status& status);
   void end_all(const Status& status);
 
@@ -144,6 +115,7 @@ class Connection {
   const bool calls_;
   const std::string address_;
   TlsStream stream_;
+  FrameReader reader_;
   FrameWriter writer_;
   Phase phase_;
   std::shared_ptr<Transfers> transfers_;  // of a listener's further connection, its own until it joins
@@ -156,23 +128,8 @@ class Connection {
   bool is_leaving_ = false;
   bool has_said_goodbye_ = false;
 
-  uint64_t heard_ = 0;       // bytes
-  uint64_t heard_then_ = 0;  // … at the first look since …
+  uint64_t heard_then_ = 0;  // bytes at the first look since …
   Nanoseconds silent_since_{0};
-
-  FrameHead head_;
-  size_t head_done_ = 0;  // bytes of it
-  size_t body_done_ = 0;  // bytes behind it
-  std::vector<std::byte> body_;
-  std::span<std::byte> piece_;            // memory of the piece that comes
-  std::vector<Transfers::Moved> came_;    // pieces that nobody has counted
-  std::optional<Invitation> invitation_;  // that nobody has taken
-  bool is_invited_ = false;
-  std::optional<Invitation> asks_;                  // to join
-  std::unordered_map<uint64_t, Arrival> arrivals_;  // by the number that the owner has
-  uint64_t last_announced_ = 0;                     // number of the other end's
-  uint64_t kept_ = 0;                               // bytes
-  uint64_t last_arrival_ = 0;
 };
 
 }  // namespace tailrace::impl

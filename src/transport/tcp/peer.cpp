@@ -16,7 +16,7 @@ Connection* Peer::find(PeerId id) {
 }
 
 Status Peer::invite(uint64_t most, Nanoseconds until) {
-  Connection::Invitation invitation{.peer = first_->id(), .most = most};
+  Invitation invitation{.peer = first_->id(), .most = most};
   if (RAND_bytes(reinterpret_cast<unsigned char*>(invitation.secret.data()), sizeof(JoinSecret)) != 1) {
     return Status(TAILRACE_UNSUPPORTED, "the system has no random bytes");
   }

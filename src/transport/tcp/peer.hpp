@@ -69,7 +69,7 @@ class Peer {
   bool is_shared_ = false;                            // some have
   bool has_lost_one_ = false;                         // a further one has said goodbye …
   std::optional<Nanoseconds> lost_one_;               // … before this time
-  std::optional<Connection::Invitation> invitation_;  // of a listener; `most`: that may still join
+  std::optional<Invitation> invitation_;              // of a listener; `most`: that may still join
   Nanoseconds until_{0};
 };
 

@@ -144,7 +144,7 @@ Result<FileDescriptor> TcpTransport::call(PeerId id, const SocketAddress& where,
 
 // Begins the further connections that a listener offers. Where one cannot be made, there are fewer.
 void TcpTransport::call_further(PeerId id, Peer& peer) {
-  const std::optional<Connection::Invitation> invitation = peer.first().take_invitation();
+  const std::optional<Invitation> invitation = peer.first().take_invitation();
   if (!invitation) return;
   SocketAddress where;
   where.size = sizeof where.storage;
