@@ -193,7 +193,7 @@ bool Engine::take_ready() {
   return taken;
 }
 
-// Passes on to the scheduler the requests that need not gather, or have gathered. Returns true if any was ready.
+// Passes ready requests on to the scheduler, small writes when they have gathered. Returns true if any was ready.
 bool Engine::gather_ready(Nanoseconds now) {
   const std::vector<const Request*> ready = std::exchange(ready_, {});
   for (const Request* request : ready) begin_ready(*request, now);
@@ -213,7 +213,9 @@ void Engine::begin_ready(const Request& request, Nanoseconds now) {
   const uint64_t begin = request.pieces.empty() ? 0 : request.pieces.front().extent.offset;
   queue_.set_server(request.slot, of.stripes.server_of(begin));
   if (request.is_fence()) return scheduler_.push(&request);
-  under_way_[request.slot].small = gather_.put(&request, now);
+  const bool small = gather_.put(&request, now);
+  under_way_[request.slot].small = small;
+  if (!small) scheduler_.push(&request);
 }
 
 // A file that was not opened needs no close, and is not there to be removed.

@@ -16,10 +16,7 @@ uint64_t bytes_of(const Request& request) {
 bool Gather::put(const Request* request, Nanoseconds now) {
   const uint64_t bytes = bytes_of(*request);
   const bool small = request->operation == Operation::write && bytes / request->pieces.size() < options_.small;
-  if (!options_.on || !small) {
-    free_.push_back(request);
-    return false;
-  }
+  if (!options_.on || !small) return false;
   File& file = files_[request->file];
   if (file.held.empty()) {
     waiting_.push_back(request->file);
@@ -32,8 +29,6 @@ bool Gather::put(const Request* request, Nanoseconds now) {
 }
 
 void Gather::take(Nanoseconds now, std::vector<const Request*>& leaving) {
-  leaving.insert(leaving.end(), free_.begin(), free_.end());
-  free_.clear();
   std::erase_if(waiting_, [&](FileId id) {
     File& file = files_[id];
     if (hurry_ || !held_back(file, now)) let_go(file, leaving);

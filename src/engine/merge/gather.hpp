@@ -41,14 +41,14 @@ class Gather {
   // The file is one of many alike: they share what has been learnt.
   void opened_like_others(FileId file) { files_[file].learnt = of_many_; }
 
-  // Takes a ready request that moves bytes; borrowed until it leaves. Returns true if it is of the kind that may be
-  // held.
+  // Takes a ready request that moves bytes if it is of the kind that may be held; borrowed until it leaves. Returns
+  // false if it is not.
   bool put(const Request* request, Nanoseconds now);
   // Appends the requests that leave now.
   void take(Nanoseconds now, std::vector<const Request*>& leaving);
   // Returns when take() may have something even if nothing else happens; none: it will not.
   std::optional<Nanoseconds> due() const;
-  bool empty() const { return waiting_.empty() && free_.empty(); }
+  bool empty() const { return waiting_.empty(); }
 
   // Notes that an access of small writes has begun; `joined`: it carries more than one request.
   void began(FileId file, bool joined);
@@ -85,8 +85,7 @@ class Gather {
   const GatherOptions options_;
   const std::shared_ptr<Learnt> of_many_ = std::make_shared<Learnt>();
   std::unordered_map<FileId, File> files_;
-  std::vector<FileId> waiting_;       // files with held requests
-  std::vector<const Request*> free_;  // requests that are not held
+  std::vector<FileId> waiting_;  // files with held requests
   bool hurry_ = false;
 };
 
