@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "process_client/words.hpp"
+
 namespace tailrace::process {
 namespace {
 
@@ -133,6 +135,23 @@ std::optional<bool> read_word(const std::string& word, ClientSettings& settings)
     return std::nullopt;
   }
   return true;
+}
+
+std::string read_settings(const std::string& text, ClientSettings& settings, const std::string& own_words,
+                          const std::function<bool(const std::string& key, const std::string& value)>& own) {
+  std::vector<std::string> words;
+  if (const std::string wrong = split_words(text, words); !wrong.empty()) return wrong;
+  for (const std::string& word : words) {
+    const std::optional<bool> of_client = read_word(word, settings);
+    const size_t value = std::min(word.find('='), word.size() - 1) + 1;
+    if (of_client ? *of_client : own(word.substr(0, value), word.substr(value))) continue;
+    return "found '" + word +
+           "', expected config=FILE, place=thread, place=core, budget=SIZE, cpus=LIST, forward=HOST:PORT, "
+           "key=FILE, " +
+           own_words + " or summary";
+  }
+  if (settings.forward.empty() == settings.key.empty()) return "";
+  return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
 }
 
 }  // namespace tailrace::process

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@ struct ClientSettings {
 // forward=HOST:PORT[,…], key=FILE or summary. Returns false if its value is wrong, and none if the word is not one of
 // these.
 std::optional<bool> read_word(const std::string& word, ClientSettings& settings);
+
+// Reads the words of a text, for the client and for the door. `own` sets what another word than the client's says: it
+// gets the word up to its equals sign, with it, and the value behind it, and returns false if the word is none of the
+// door's, or the value is wrong. `own_words` are these words, for messages. Returns what is wrong; "" if nothing is.
+std::string read_settings(const std::string& text, ClientSettings& settings, const std::string& own_words,
+                          const std::function<bool(const std::string& key, const std::string& value)>& own);
 
 // Reads a size as the configuration has it, without a blank: "1.5GiB", "4096". Returns false if `text` is none, or if
 // it is smaller than `least`.

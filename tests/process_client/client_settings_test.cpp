@@ -49,6 +49,28 @@ TEST(ClientSettings, WrongValuesAreRefusedAndOtherWordsLeftToTheDoor) {
   }
 }
 
+TEST(ClientSettings, ATextHasWordsOfTheClientAndOfTheDoor) {
+  ClientSettings settings;
+  std::string own;
+  const auto read = [&](const std::string& text) {
+    return read_settings(text, settings, "trace=FILE", [&](const std::string& key, const std::string& value) {
+      own += key + value + ";";
+      return key == "trace=" || key == "relaxed";
+    });
+  };
+  EXPECT_EQ(read("place=core trace=a=b relaxed summary trace="), "");
+  EXPECT_EQ(own, "trace=a=b;relaxed;trace=;");
+  EXPECT_EQ(settings.place, "core");
+  EXPECT_TRUE(settings.summary);
+  EXPECT_EQ(read("place=moon").find("found 'place=moon', expected config=FILE, "), 0u);
+  EXPECT_TRUE(read("relaxed=").ends_with("key=FILE, trace=FILE or summary")) << "no word of the door";
+  EXPECT_NE(read("%zz"), "");
+  EXPECT_EQ(read("key=a.key"), "found key without forward=HOST:PORT");
+  EXPECT_EQ(read("forward=one:1"), "");
+  settings.key.clear();
+  EXPECT_EQ(read("summary"), "found forward without key=FILE");
+}
+
 TEST(ClientSettings, PathsKeepTheirLetters) {
   ClientSettings settings;
   EXPECT_EQ(read_word("forward=one:1,[::1]:2", settings), std::optional(true));

@@ -1,6 +1,6 @@
 #include "hdf5_vol/process/settings.hpp"
 
-#include <optional>
+#include <algorithm>
 #include <vector>
 
 #include "process_client/words.hpp"
@@ -8,43 +8,29 @@
 namespace tailrace::hdf5 {
 namespace {
 
-bool parse_word(const std::string& word, Settings& settings) {
-  if (const std::optional<bool> of_client = process::read_word(word, settings.client)) return *of_client;
-  const size_t equals = word.find('=');
-  const std::string key = word.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-  if (key == "smallest") return process::read_size(value, 1, settings.smallest);
-  if (key == "prefetch") return process::read_size(value, 0, settings.prefetch);
-  settings.detach = value == "detach";
-  return key == "close" && (value == "wait" || value == "detach");
+// Returns true if the word sets what a configuration has.
+bool is_in_configuration(const std::string& word) {
+  return word.starts_with("place=") || word.starts_with("budget=") || word.starts_with("cpus=") ||
+         word.starts_with("forward=");
 }
 
 }  // namespace
 
 bool parse_settings(const std::string& text, Settings& settings, std::string& why) {
+  why = process::read_settings(text, settings.client, "smallest=SIZE, prefetch=SIZE, close=wait, close=detach",
+                               [&settings](const std::string& key, const std::string& value) {
+                                 if (key == "smallest=") return process::read_size(value, 1, settings.smallest);
+                                 if (key == "prefetch=") return process::read_size(value, 0, settings.prefetch);
+                                 settings.detach = value == "detach";
+                                 return key == "close=" && (value == "wait" || value == "detach");
+                               });
   std::vector<std::string> words;
-  why = process::split_words(text, words);
-  if (!why.empty()) return false;
-  bool memory = false;  // the text sets what a configuration has
-  for (const std::string& word : words) {
-    if (!parse_word(word, settings)) {
-      why = "found '" + word +
-            "', expected config=FILE, place=thread, place=core, budget=SIZE, cpus=LIST, forward=HOST:PORT, "
-            "key=FILE, smallest=SIZE, prefetch=SIZE, close=wait, close=detach or summary";
-      return false;
-    }
-    for (const char* own : {"place=", "budget=", "cpus=", "forward="}) memory = memory || word.starts_with(own);
-  }
-  if (!settings.client.config.empty() && memory) {
+  if (why.empty() && !settings.client.config.empty()) process::split_words(text, words);
+  if (std::any_of(words.begin(), words.end(), is_in_configuration)) {
     why = "found config=" + settings.client.config +
           " beside place, budget, cpus or forward, expected those in the file";
-    return false;
   }
-  if (settings.client.forward.empty() != settings.client.key.empty()) {
-    why = settings.client.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
-    return false;
-  }
-  return true;
+  return why.empty();
 }
 
 }  // namespace tailrace::hdf5

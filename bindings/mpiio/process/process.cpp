@@ -8,9 +8,8 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "process_client/words.hpp"
+#include "process_client/client_settings.hpp"
 
 namespace tailrace::mpiio {
 namespace {
@@ -31,21 +30,6 @@ Process& instance() {
   return *only;
 }
 
-// Sets what the word says: collective=ALGORITHM or aggregators=NUMBER. Returns false if it is none of these.
-bool read_collective(const std::string& word, collective::Options& options) {
-  const size_t equals = word.find('=');
-  const std::string key = word.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-  if (key == "collective") {
-    const std::optional<collective::Algorithm> algorithm = algorithm_named(value);
-    options.algorithm = algorithm.value_or(options.algorithm);
-    return algorithm.has_value();
-  }
-  const char* const end = value.data() + value.size();
-  const auto [last, error] = std::from_chars(value.data(), end, options.aggregators);
-  return key == "aggregators" && error == std::errc() && last == end && options.aggregators > 0;
-}
-
 // Returns true if the processes of the program leave no cpu of this node free, as the launchers of MPI say. While one
 // waits for another one it does not sleep: a server that is pinned to its cpu would hardly run.
 bool takes_all_cpus() {
@@ -56,23 +40,20 @@ bool takes_all_cpus() {
   return false;
 }
 
-// Returns what is wrong with the settings; "" if nothing is.
-std::string read_settings(const char* text, process::ClientSettings& settings, collective::Options& options,
-                          bool& keeps_order) {
-  std::vector<std::string> words;
-  if (const std::string wrong = process::split_words(text, words); !wrong.empty()) return wrong;
-  for (const std::string& word : words) {
-    if (word == "relaxed") {
-      keeps_order = false;
-      continue;
-    }
-    if (process::read_word(word, settings).value_or(read_collective(word, options))) continue;
-    return "found '" + word +
-           "', expected config=FILE, place=thread, place=core, budget=SIZE, cpus=LIST, forward=HOST:PORT, key=FILE, "
-           "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER, relaxed or summary";
+// Sets what a word says that only this door has. Returns false if it is none of these.
+bool read_own(const std::string& key, const std::string& value, collective::Options& options, bool& keeps_order) {
+  if (key == "relaxed") {
+    keeps_order = false;
+    return true;
   }
-  if (settings.forward.empty() == settings.key.empty()) return "";
-  return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
+  if (key == "collective=") {
+    const std::optional<collective::Algorithm> algorithm = algorithm_named(value);
+    options.algorithm = algorithm.value_or(options.algorithm);
+    return algorithm.has_value();
+  }
+  const char* const end = value.data() + value.size();
+  const auto [last, error] = std::from_chars(value.data(), end, options.aggregators);
+  return key == "aggregators=" && error == std::errc() && last == end && options.aggregators > 0;
 }
 
 Process::Process()
@@ -80,7 +61,12 @@ Process::Process()
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
   settings.direct = true;  // programs write long runs, and sync them
-  const std::string wrong = read_settings(text != nullptr ? text : "", settings, choices.writes, keeps_order);
+  const std::string wrong =
+      process::read_settings(text != nullptr ? text : "", settings,
+                             "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER, relaxed",
+                             [this](const std::string& key, const std::string& value) {
+                               return read_own(key, value, choices.writes, keeps_order);
+                             });
   choices.reads = choices.writes;
   settings.pinned = settings.place != "core" || !takes_all_cpus();
   const bool has_merger = settings.place == "core" || !settings.forward.empty();

@@ -4,12 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "openfoam/handler/carried_store.hpp"
 #include "openfoam/handler/settled_looks.hpp"
 #include "process_client/process_client.hpp"
-#include "process_client/words.hpp"
 
 namespace tailrace::openfoam {
 namespace {
@@ -44,25 +42,6 @@ __attribute__((constructor)) void heed_signals() {
   });
 }
 
-// Returns what is wrong with the settings; "" if nothing is.
-std::string read_settings(const char* text, process::ClientSettings& settings, std::string& trace) {
-  constexpr char kTrace[] = "trace=";
-  std::vector<std::string> words;
-  if (const std::string wrong = process::split_words(text, words); !wrong.empty()) return wrong;
-  for (const std::string& word : words) {
-    if (process::read_word(word, settings).value_or(false)) continue;
-    if (word.starts_with(kTrace) && word != kTrace) {
-      trace = word.substr(sizeof kTrace - 1);
-      continue;
-    }
-    return "found '" + word +
-           "', expected config=FILE, place=thread, place=core, budget=SIZE, cpus=LIST, forward=HOST:PORT, key=FILE, "
-           "trace=FILE or summary";
-  }
-  if (settings.forward.empty() == settings.key.empty()) return "";
-  return settings.key.empty() ? "found forward without key=FILE" : "found key without forward=HOST:PORT";
-}
-
 // In place thread the writer lends its memory to the client. Everywhere else the client copies it, so that each has
 // half of the budget.
 uint64_t divide_budget(process::ClientSettings& settings) {
@@ -74,7 +53,11 @@ uint64_t divide_budget(process::ClientSettings& settings) {
 Door::Door() : client({"OpenFOAM", "openfoam", [] { finish(false); }, nullptr}) {
   const char* const text = std::getenv("TAILRACE_OPENFOAM");
   process::ClientSettings settings;
-  const std::string wrong = read_settings(text != nullptr ? text : "", settings, trace);
+  const std::string wrong = process::read_settings(text != nullptr ? text : "", settings, "trace=FILE",
+                                                   [this](const std::string& key, const std::string& value) {
+                                                     trace = value;
+                                                     return key == "trace=" && !value.empty();
+                                                   });
   const uint64_t budget = divide_budget(settings);
   if (wrong.empty()) {
     summary = settings.summary;
