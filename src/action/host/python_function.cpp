@@ -1,13 +1,12 @@
 // Functions of Python files, by libtailrace_python_host.so, which is installed beside this program.
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <climits>
 
 #include "action/host/function.hpp"
 #include "action/host/python_host.h"
+#include "base/os/process.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -23,16 +22,9 @@ struct PythonHost {
 // The process's only interpreter: Python supports one.
 PythonHost python;
 
-std::string beside_this_program(const char* name) {
-  std::array<char, PATH_MAX> path;
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  const std::string program(path.data(), length > 0 ? static_cast<size_t>(length) : 0);
-  return program.substr(0, program.rfind('/') + 1) + name;
-}
-
 Status open_python() {
   if (python.load != nullptr) return {};
-  const std::string file = beside_this_program("libtailrace_python_host.so");
+  const std::string file = own_directory() + "/libtailrace_python_host.so";
   // RTLD_GLOBAL: extension modules of Python packages find the interpreter's functions that way.
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {

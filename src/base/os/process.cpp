@@ -1,7 +1,9 @@
 #include "base/os/process.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -194,6 +197,18 @@ Result<HowItEnded> reap(const ProcessHandle& child, const Deadline& deadline) {
 }
 
 void kill_session(const ProcessHandle& child) { ::kill(-child.pid(), SIGKILL); }
+
+std::string own_directory() {
+  Dl_info info{};
+  link_map* object = nullptr;
+  void* here = reinterpret_cast<void*>(&own_directory);
+  const int found = dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
+  // The link map has no name for the program itself.
+  const bool is_library = found != 0 && object != nullptr && object->l_name[0] != '\0';
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::canonical(is_library ? object->l_name : "/proc/self/exe", error);
+  return error ? "." : own.parent_path().string();
+}
 
 Status detach() {
   const pid_t pid = fork();

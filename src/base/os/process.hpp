@@ -50,6 +50,9 @@ uint64_t process_ticks(Nanoseconds time);
 // Returns how long the process has lived, in seconds; 0 if it has ended.
 double process_age(pid_t process);
 
+// Returns the directory of the library that contains this code, or of the program if the code is linked into it.
+std::string own_directory();
+
 // How a child ended: "exit status 3", "signal 9"; none if another part of the program has waited for it first.
 using HowItEnded = std::optional<std::string>;
 

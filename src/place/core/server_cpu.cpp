@@ -16,12 +16,7 @@ std::vector<int> all_cpus() {
   CPU_ZERO(&set);
   for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &set);
   sched_setaffinity(0, sizeof set, &set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<size_t>(cpu), &set)) cpus.push_back(cpu);
-  }
-  return cpus;
+  return cpus_of_thread();
 }
 
 }  // namespace

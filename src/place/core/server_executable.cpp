@@ -1,15 +1,15 @@
 #include "place/core/server_executable.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <vector>
+
+#include "base/os/process.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -25,17 +25,6 @@ std::string canonical_path(const fs::path& path) {
   std::error_code error;
   const fs::path found = fs::canonical(path, error);
   return error ? fs::absolute(path).string() : found.string();
-}
-
-// Returns the directory of the library that contains this code, or of the program if the code is linked into it.
-fs::path own_directory() {
-  Dl_info info{};
-  link_map* object = nullptr;
-  void* here = reinterpret_cast<void*>(&find_server_executable);
-  const int found = dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
-  // The link map has no name for the program itself.
-  const bool is_library = found != 0 && object != nullptr && object->l_name[0] != '\0';
-  return fs::path(canonical_path(is_library ? object->l_name : "/proc/self/exe")).parent_path();
 }
 
 std::vector<fs::path> places() {

@@ -11,20 +11,10 @@
 #include <sstream>
 
 #include "base/assert.hpp"
+#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
-
-std::vector<int> cpus_of_caller() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 // Returns all cpus that the system lets this process use, not only those that the caller is bound to. Restores the
 // caller's binding.
@@ -34,8 +24,8 @@ std::vector<int> cpus_of_process() {
   CPU_ZERO(&all);
   for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
   if (sched_getaffinity(0, sizeof before, &before) != 0) return {};
-  if (sched_setaffinity(0, sizeof all, &all) != 0) return cpus_of_caller();
-  std::vector<int> cpus = cpus_of_caller();
+  if (sched_setaffinity(0, sizeof all, &all) != 0) return cpus_of_thread();
+  std::vector<int> cpus = cpus_of_thread();
   sched_setaffinity(0, sizeof before, &before);
   return cpus;
 }
@@ -88,7 +78,7 @@ CpuSet choose_automatically(int client) {
   }
   const std::vector<int> computing = cpus_others_compute_on();
   std::vector<int> spare;
-  for (const int cpu : cpus_of_caller()) {
+  for (const int cpu : cpus_of_thread()) {
     if (cpu != here && std::find(computing.begin(), computing.end(), cpu) == computing.end()) spare.push_back(cpu);
   }
   if (spare.empty()) return {{}, "not pinned: every allowed cpu is computed on"};

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@
 #include <atomic>
 #include <filesystem>
 #include <vector>
+
+#include "base/os/process.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -41,19 +42,6 @@ class KeptSignalHandlers {
   stack_t stack_{};
   bool is_stack_known_ = false;
 };
-
-// Returns the directory of the library that contains this code, or of the program if the code is linked into it.
-fs::path own_directory() {
-  Dl_info info{};
-  link_map* object = nullptr;
-  void* here = reinterpret_cast<void*>(&load_transport);
-  const int found = dladdr1(here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
-  // The link map has no name for the program itself.
-  const bool is_library = found != 0 && object != nullptr && object->l_name[0] != '\0';
-  std::error_code error;
-  const fs::path own = fs::canonical(is_library ? object->l_name : "/proc/self/exe", error);
-  return error ? fs::path(".") : own.parent_path();
-}
 
 // A module, and what it needs.
 struct Module {

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -17,6 +16,7 @@
 
 #include "base/assert.hpp"
 #include "base/deadline.hpp"
+#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -36,13 +36,6 @@ void set_option(int socket, int level, int name, int value) {
 
 FileDescriptor new_socket(const SocketAddress& address) {
   return FileDescriptor(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
-
-size_t cpus_of_thread() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(CPU_COUNT(&set));
-  return std::thread::hardware_concurrency();  // more than a set has room for
 }
 
 // Sorts, and keeps one of each.
@@ -375,7 +368,8 @@ void TcpTransport::settle(PeerId id) {
 size_t TcpTransport::most_connections() {
   if (options_.connections > 0) return options_.connections;
   if (!most_connections_) {
-    const size_t cpus = cpus_of_thread();
+    size_t cpus = cpus_of_thread().size();
+    if (cpus == 0) cpus = std::thread::hardware_concurrency();  // more than a set has room for
     const bool has_few = !listener_.is_open() && cpus < kMostByItself;
     most_connections_ = has_few ? 1 : std::clamp<size_t>(cpus - 1, 1, kMostByItself);
   }
