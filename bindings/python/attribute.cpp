@@ -2,8 +2,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <cstring>
-
 #include "failure.hpp"
 
 namespace nb = nanobind;

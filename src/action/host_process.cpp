@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "base/descriptor_limit.hpp"
 

@@ -1,7 +1,6 @@
 #include "channel/channel_memory.hpp"
 
 #include <new>
-#include <utility>
 
 namespace tailrace::impl {
 namespace {

@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 
 #include "action/host/call_view.hpp"

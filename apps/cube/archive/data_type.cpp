@@ -8,7 +8,6 @@
 #include <limits>
 #include <numeric>
 #include <type_traits>
-#include <utility>
 
 namespace tailrace::cube {
 namespace {

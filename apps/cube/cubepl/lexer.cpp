@@ -1,6 +1,5 @@
 #include "cube/cubepl/lexer.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "cube/archive/error.hpp"

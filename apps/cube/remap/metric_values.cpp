@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "cube/archive/error.hpp"
 #include "cube/cubepl/predefined.hpp"

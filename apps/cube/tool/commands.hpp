@@ -3,7 +3,6 @@
 
 #include <CLI/App.hpp>
 
-#include <memory>
 #include <string>
 
 #include "cube/remap/metric_set.hpp"

@@ -1,6 +1,5 @@
 #include "damaris/output/stored_mesh.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <deque>
 #include <string>
 #include <tailrace/tailrace_mpi.hpp>
-#include <utility>
 
 #include "damaris/ranks/failure.hpp"
 #include "damaris/ranks/text_file.hpp"

@@ -1,6 +1,5 @@
 #include "damaris/run/xdmf_series.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,6 @@
 #include <functional>
 #include <numeric>
 #include <optional>
-#include <vector>
 
 #include "hdf5_vol/callbacks/callbacks.hpp"
 #include "hdf5_vol/callbacks/lead_out.hpp"

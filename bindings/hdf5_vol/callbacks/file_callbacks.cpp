@@ -1,7 +1,6 @@
 // Callbacks of files: the native connector opens them; this remembers those whose data can be carried.
 #include <unistd.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 // OpenFiles: finds an open file by what HDF5 calls it: its library and its number there.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -1,7 +1,6 @@
 #include "hdf5_vol/host/transfer_list.hpp"
 
 #include <cstdint>
-#include <iterator>
 
 namespace tailrace::hdf5 {
 namespace {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <climits>
-#include <type_traits>
 
 #include "mpiio/calls/meeting.hpp"
 #include "mpiio/calls/progress.hpp"

@@ -1,7 +1,6 @@
 // AggregatedWrite: a collective write that goes through aggregators, with what it needs until it has ended.
 #pragma once
 
-#include <memory>
 #include <utility>
 #include <vector>
 

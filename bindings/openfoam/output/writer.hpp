@@ -92,7 +92,7 @@ class Writer {
   // Returns the times of the first 100,000 files.
   std::vector<FileTimes> times();
 
-  class Impl;
+  class Impl;  // the handler, which is compiled as C++17 beside OpenFOAM's headers, does not see it
 
  private:
   const std::unique_ptr<Impl> impl_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "collective/plan.hpp"
 #include "collective/write/own_data.hpp"

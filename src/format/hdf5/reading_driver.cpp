@@ -3,7 +3,6 @@
 #include <H5FDdevelop.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace tailrace::impl {
 namespace {

@@ -1,7 +1,6 @@
 #include "format/metadata/iteration_index.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
 #include <string_view>

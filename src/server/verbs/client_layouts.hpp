@@ -3,7 +3,6 @@
 // Runs on the server's thread.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "model/block.hpp"

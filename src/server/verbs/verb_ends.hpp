@@ -3,7 +3,6 @@
 // Runs on the server's thread.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 
 #include "base/function_ref.hpp"

@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
-#include <vector>
 
 #include "base/os/process.hpp"
 
