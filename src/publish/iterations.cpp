@@ -59,7 +59,13 @@ bool Iterations::given_up(int64_t number) const {
 }
 
 Status Iterations::writable(int64_t number) const {
-  return leaving(number) ? why_ended(number, unfinished_.at(number)) : ends_.writable(number);
+  if (leaving(number)) return why_ended(number, unfinished_.at(number));
+  if (published_.contains(number)) {
+    return Status(
+        TAILRACE_WRONG_ORDER,
+        fmt::format("the file of iteration {} has been published already: nothing can be added to it", number));
+  }
+  return why_unpublished(number);
 }
 
 Status Iterations::why_no_file(int64_t number) const {
@@ -80,7 +86,7 @@ bool Iterations::publishing(int64_t number) const {
   return found != nullptr && found->leaving;
 }
 
-bool Iterations::has_left(int64_t number) const { return find(number) == nullptr && !ends_.writable(number).ok(); }
+bool Iterations::has_left(int64_t number) const { return find(number) == nullptr && !writable(number).ok(); }
 
 std::optional<int64_t> Iterations::ended_by_all_here() const {
   for (const auto& [number, iteration] : unfinished_) {
@@ -90,13 +96,24 @@ std::optional<int64_t> Iterations::ended_by_all_here() const {
   return std::nullopt;
 }
 
-// Says which clients have ended the iteration and which are missing: a client that comes too late may know neither.
 Status Iterations::why_ended(int64_t number, const Iteration& iteration) const {
   if (iteration.dropped) {
     return Status(TAILRACE_DROPPED, fmt::format("iteration {} was dropped: {}", number, iteration.why_dropped));
   }
   return Status(TAILRACE_WRONG_ORDER, fmt::format("iteration {} has ended, {}: nothing can be added to it any more",
                                                   number, clients_.describe(iteration.ended)));
+}
+
+void Iterations::add_unpublished(int64_t number, const Status& why) {
+  if (unpublished_.insert_or_assign(number, why).second) order_.push_back(number);
+  if (order_.size() <= kUnpublishedRemembered) return;
+  unpublished_.erase(order_.front());
+  order_.pop_front();
+}
+
+Status Iterations::why_unpublished(int64_t number) const {
+  const auto found = unpublished_.find(number);
+  return found == unpublished_.end() ? Status() : found->second;
 }
 
 }  // namespace tailrace::impl

@@ -4,16 +4,18 @@
 // Book-keeping: it opens, publishes and removes nothing. Only the witness hears of failures.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/ended_numbers.hpp"
 #include "base/status.hpp"
 #include "format/format.hpp"
 #include "publish/group_clients.hpp"
-#include "publish/iteration_ends.hpp"
 #include "publish/witness.hpp"
 
 namespace tailrace::impl {
@@ -43,6 +45,8 @@ struct Iteration {
 
 class Iterations {
  public:
+  static constexpr size_t kUnpublishedRemembered = 4096;
+
   // All arguments must outlive this.
   Iterations(Format& format, const GroupClients& clients, Witness& witness)
       : format_(format), clients_(clients), witness_(witness) {}
@@ -66,7 +70,7 @@ class Iterations {
   Status failure(int64_t iteration) const;
   // Returns true if the iteration will be removed, so that its blocks need not be written any more.
   bool given_up(int64_t iteration) const;
-  // Returns ok if the iteration still takes blocks, else the reason.
+  // Returns ok if the iteration still takes blocks, as far as this remembers; else the reason.
   Status writable(int64_t iteration) const;
   // Returns why the iteration has no file: it has ended without one, or its first blocks are only expected. A file of
   // its name then belongs to an earlier run.
@@ -80,14 +84,16 @@ class Iterations {
   bool has_left(int64_t iteration) const;
   // Returns the oldest iteration that all present members have ended and that has not left.
   std::optional<int64_t> ended_by_all_here() const;
-  // Says why nothing can be added to an iteration that has ended.
+  // Says which clients have ended the iteration, so that nothing can be added, and which are missing: a client that
+  // comes too late may know neither.
   Status why_ended(int64_t number, const Iteration& iteration) const;
 
-  // Notes that the iteration has left without a file, and why, or with one.
-  void add_unpublished(int64_t iteration, const Status& why) { ends_.add_unpublished(iteration, why); }
-  void add_published(int64_t iteration) { ends_.add_published(iteration); }
+  void add_published(int64_t iteration) { published_.add(iteration); }
+  // Notes that the iteration has left without a file: a file of its name belongs to an earlier run. Remembers the
+  // latest of these.
+  void add_unpublished(int64_t iteration, const Status& why);
   // Returns why the iteration has left without a file; ok if it is not known to have done so.
-  Status why_unpublished(int64_t iteration) const { return ends_.why_unpublished(iteration); }
+  Status why_unpublished(int64_t iteration) const;
 
  private:
   // Constant after construction.
@@ -97,7 +103,9 @@ class Iterations {
 
   // Used by the server's thread only.
   std::map<int64_t, Iteration> unfinished_;
-  IterationEnds ends_;
+  EndedNumbers published_;
+  std::map<int64_t, Status> unpublished_;
+  std::deque<int64_t> order_;  // keys of unpublished_, oldest first
 };
 
 }  // namespace tailrace::impl

@@ -94,5 +94,21 @@ TEST_F(SharedIteration, DroppedByAnAction) {
   EXPECT_EQ(refusal(TAILRACE_DROPPED), "iteration 7 was dropped: action 'drop' on event 'quiet'");
 }
 
+// One iteration more than are remembered, in each direction.
+TEST_F(SharedIteration, OfThoseThatAreUnpublishedTheOldestIsForgotten) {
+  constexpr auto kCount = static_cast<int64_t>(Iterations::kUnpublishedRemembered) + 1;
+  for (const int64_t step : {1, -1}) {
+    const int64_t first = step > 0 ? 100 : 2 * kCount + 200;
+    Iterations& iterations = files_.iterations();
+    for (int64_t i = 0; i < kCount; ++i) {
+      iterations.add_unpublished(first + i * step, Status(TAILRACE_DROPPED, "dropped"));
+      ASSERT_EQ(iterations.writable(first + i * step).code(), TAILRACE_DROPPED) << first + i * step;
+      iterations.add_unpublished(first + i * step, Status(TAILRACE_DROPPED, "dropped again"));
+    }
+    EXPECT_TRUE(iterations.why_unpublished(first).ok());
+    EXPECT_FALSE(iterations.why_unpublished(first + step).ok());
+  }
+}
+
 }  // namespace
 }  // namespace tailrace::impl
