@@ -5,9 +5,7 @@
 
 namespace tailrace::impl {
 
-Result<std::string> find_plugin_host(const std::string& program) {
-  const size_t slash = program.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : program.substr(0, slash);
+Result<std::string> find_plugin_host(const std::string& folder) {
   std::string looked;
   for (const char* place : {"", "../libexec/tailrace/", "../action/host/"}) {
     std::string path = fmt::format("{}/{}tailrace-plugin-host", folder, place);

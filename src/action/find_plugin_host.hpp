@@ -7,8 +7,8 @@
 
 namespace tailrace::impl {
 
-// Looks beside `program` (the path of the running server), in an installation around it, and where a build puts it.
+// Looks in `folder` (that of the running server's program), in an installation around it, and where a build puts it.
 // Fails with TAILRACE_NOT_FOUND and names all places it looked at.
-Result<std::string> find_plugin_host(const std::string& program);
+Result<std::string> find_plugin_host(const std::string& folder);
 
 }  // namespace tailrace::impl

@@ -63,15 +63,6 @@ void read_run(const YamlValue& value, const Config& config, Action& action) {
   }
 }
 
-void read_limit(const YamlValue& value, Action& action) {
-  action.limit = value.duration(std::chrono::milliseconds(1), most_limit, "'10 s', '500 ms' or '2 min'");
-}
-
-void read_action_variables(const YamlValue& value, const Config& config, Action& action) {
-  action.variables = read_variable_names(value, config, "leave the key out for all");
-  std::sort(action.variables.begin(), action.variables.end());
-}
-
 void check_place(const YamlValue& run, const Config& config, const Action& action) {
   if (config.place.kind != PlaceKind::thread || action.run == Action::Run::store) return;
   if (!run.trusts({"place"})) return;
@@ -114,8 +105,11 @@ Action read_action(const YamlValue& value, const Config& config) {
                              "remove it");
     }
   }
-  if (limit) read_limit(*limit, action);
-  if (variables) read_action_variables(*variables, config, action);
+  if (limit) {
+    action.limit = limit->duration(std::chrono::milliseconds(1), most_limit, "'10 s', '500 ms' or '2 min'");
+  }
+  if (variables) action.variables = read_variable_names(*variables, config, "leave the key out for all");
+  std::sort(action.variables.begin(), action.variables.end());
   return action;
 }
 

@@ -121,10 +121,10 @@ TEST(ActionRunner, AfterACrashAFreshHostHasForgottenAll) {
 
 TEST(FindPluginHost, BesideTheProgramOrAllPlacesAreNamed) {
   const std::string host = TEST_HOST;
-  const auto found = find_plugin_host(host.substr(0, host.rfind('/')) + "/tailrace-core");
+  const auto found = find_plugin_host(host.substr(0, host.rfind('/')));
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found.value(), host);
-  const auto missing = find_plugin_host("/nowhere/bin/tailrace-core");
+  const auto missing = find_plugin_host("/nowhere/bin");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.status().code(), TAILRACE_NOT_FOUND);
   EXPECT_TRUE(has(missing.status().fault().message, "/nowhere/bin/../libexec/tailrace/tailrace-plugin-host"));

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <set>
 #include <system_error>
 
@@ -56,11 +55,6 @@ Status not_common(const std::string& key, const std::string& found, const std::s
   return Status(TAILRACE_INVALID_CONFIG,
                 fmt::format("the clients of a node's server write by one configuration: found {} '{}', expected '{}'",
                             key, found, expected));
-}
-
-std::string this_program() {
-  std::error_code ignored;  // on an error the name is empty, and what lies beside the program is not found
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
 // Clients that another process has started may differ in these.
@@ -403,7 +397,7 @@ std::optional<Slots::Turn> CoreServer::turn_of(const Config& config) const {
 Status CoreServer::prepare_actions() {
   if (!ServerActions::needed(*common_)) return {};
   ActionOptions options;
-  const Result<std::string> host = find_plugin_host(this_program());
+  const Result<std::string> host = find_plugin_host(own_directory());
   options.host_executable = host.ok() ? host.value() : "tailrace-plugin-host";
   if (!host.ok()) log_.error("{}", host.status().fault().message);
   auto actions = ServerActions::create(*common_, std::move(options), clock_, log_);
