@@ -8,36 +8,10 @@ namespace tailrace_python {
 
 namespace {
 
-const char* or_empty(const char* text) { return text ? text : ""; }
-
-Failure failure_of(const tailrace_error& error) {
-  return {error.status,
-          error.earlier != 0,
-          error.system_errno,
-          error.iteration,
-          error.more,
-          or_empty(error.operation),
-          or_empty(error.file),
-          or_empty(error.variable),
-          or_empty(error.message)};
-}
-
 // Returns None for a value that does not apply, as Python expects.
 nb::object unless(bool absent, auto value) { return absent ? nb::none() : nb::object(nb::cast(value)); }
 
 }  // namespace
-
-Failure last_failure(tailrace_client* client, tailrace_status status) {
-  Failure failure;
-  tailrace_error error{};
-  error.struct_size = sizeof error;
-  // With BUSY another thread is inside the client, and the last error is that thread's.
-  const bool known = status != TAILRACE_BUSY && tailrace_last_error(client, &error) == TAILRACE_OK;
-  if (known && error.status != TAILRACE_OK) failure = failure_of(error);
-  if (failure.status == TAILRACE_OK) failure.status = status;
-  if (failure.message.empty()) failure.message = tailrace_status_text(failure.status);
-  return failure;
-}
 
 nb::object make_exception(const Failure& failure, const Result& result) {
   const nb::module_ errors = nb::module_::import_("tailrace._errors");
@@ -64,14 +38,10 @@ void raise(const nb::object& exception) {
 void raise(const Failure& failure, const Result& result) { raise(make_exception(failure, result)); }
 
 void raise_all(tailrace_client* client, tailrace_status status) {
-  const nb::object first = make_exception(last_failure(client, status));
+  const Failure failure = tailrace::detail::failure_of_close(client, status);
+  const nb::object first = make_exception(failure);
   nb::list others;
-  tailrace_error error{};
-  error.struct_size = sizeof error;
-  while (status == TAILRACE_EARLIER_FAILURE && tailrace_next_error(client, &error) == TAILRACE_OK &&
-         error.status != TAILRACE_OK) {
-    others.append(make_exception(failure_of(error)));
-  }
+  for (const Failure& other : failure.others) others.append(make_exception(other));
   first.attr("others") = nb::tuple(others);
   raise(first);
 }

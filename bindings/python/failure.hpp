@@ -4,26 +4,16 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <tailrace/tailrace.h>
+#include <tailrace/tailrace.hpp>
 
-#include <cstdint>
 #include <string>
 
 namespace tailrace_python {
 
-// The contents of an exception, copied from the C interface while its strings are valid.
-struct Failure {
-  tailrace_status status = TAILRACE_OK;
-  bool earlier = false;
-  int system_errno = 0;
-  int64_t iteration = -1;
-  uint64_t more = 0;
-  std::string operation, file, variable, message;
-};
-
-// Returns the last error of `client`. `status` is what the call returned, for an error that the client cannot report.
-// Call it on the thread that made the call, before any other call of the client.
-Failure last_failure(tailrace_client* client, tailrace_status status);
+// The contents of an exception, and the last error of a client, as C++ has them. Call last_failure() on the thread
+// that made the call, before any other call of the client.
+using tailrace::detail::Failure;
+using tailrace::detail::last_failure;
 
 // Raises the failure of a close, with the others that were not reported (Error.others). Needs the GIL.
 [[noreturn]] void raise_all(tailrace_client* client, tailrace_status status);
