@@ -90,7 +90,7 @@ Options parse_options(int argc, char** argv) {
         for (const std::string& text : texts) add_hint(options, text);
       },
       "KEY=VALUE for MPI_File_open; repeat it for several");
-  app.add_option("--opens", options.opens, "first opens, writes and closes so many files of 1 KiB of each rank")
+  app.add_option("--opens", options.opens, "first opens, writes and closes this many files of 1 KiB on each rank")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--sync", options.sync, "the data are on the device before the time ends");
   app.add_flag("--read", options.read, "then read everything from the device by read_all, and compare it");

@@ -21,7 +21,7 @@ struct HeldBlock {
   const Layout* layout = nullptr;
 };
 
-// Returns, for each of so many variables, true if an action may get its blocks, so that they must be held.
+// Returns, for each variable, true if an action may get its blocks, so that they must be held.
 std::vector<bool> held_variables(size_t variables, const std::vector<Action>& actions);
 
 }  // namespace tailrace::impl

@@ -57,7 +57,7 @@ class ClientEnds {
   virtual bool is_pending(uint64_t ticket) const = 0;
   // Reports a failure: of the verb with that ticket; or, with kNoTicket, of a verb without one, or of no verb.
   virtual void report(uint64_t ticket, const Status& failure) = 0;
-  // Tells the client how many other clients the end of its close waits for.
+  // Tells the client how many other clients its close is waiting for.
   virtual void set_awaited(uint32_t clients) = 0;
 
   // ---- iterations ----

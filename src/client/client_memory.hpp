@@ -41,7 +41,7 @@ class ClientMemory {
   // Takes back the blocks that a server which has died had finished with and could not give back.
   void reclaim();
 
-  // Notes that the application holds a block of this size for as long as it likes: no call may wait for that memory.
+  // Notes that the application holds a block of this size for an unlimited time: no call may wait for that memory.
   void withhold(uint64_t bytes) { withheld_ += RangeAllocator::rounded(bytes); }
   // Notes that the application no longer holds the block.
   void release(uint64_t bytes) { withheld_ -= RangeAllocator::rounded(bytes); }

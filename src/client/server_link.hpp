@@ -27,8 +27,9 @@ class ServerLink {
   // Returns true if the server can read the client's own memory, and not only the pool.
   bool reaches_client() const { return place_.reaches_client(); }
 
-  // ---- sending ---- Each call numbers the descriptor, waits while the ring is full, and fails if there is no
-  // server.
+  // ---- sending ----
+
+  // Each call numbers the descriptor, waits while the ring is full, and fails if there is no server.
   Status send(Descriptor& descriptor);
   // Sends a verb with its block of the pool, which the server gives back when the verb has ended. Returns the verb's
   // sequence. If it fails, the caller still has the block.
@@ -40,7 +41,9 @@ class ServerLink {
   // Sends a flush or a close; its ticket ends when every verb sent before has ended.
   Result<uint64_t> send_flush(Verb verb);
 
-  // ---- tickets ---- Opens a ticket of `variable` (kNone: of no variable). Waits while too many are pending.
+  // ---- tickets ----
+
+  // Opens a ticket of `variable` (kNone: of no variable). Waits while too many are pending.
   Result<OpenTicket> open_ticket(uint32_t variable);
   uint32_t variable_of(uint64_t ticket) const { return ticket_variable_[ticket % ticket_variable_.size()]; }
   // Returns true if the ticket is one of this client's.
@@ -57,14 +60,16 @@ class ServerLink {
   // Waits for the ticket without a limit, and returns the status of its verb.
   Status await(uint64_t ticket);
 
-  // ---- room ---- Waits for the server to make room: for memory, in the ring, for a ticket or for an iteration.
-  // Counts the time.
+  // ---- room ----
+
+  // Waits for the server to make room: for memory, in the ring, for a ticket or for an iteration. Counts the time.
   Status wait_for_room(FunctionRef<bool()> ready);
   // Checks once, and notices a server that has died. Returns TAILRACE_TIMEOUT if `ready` is false.
   Status look_for_room(FunctionRef<bool()> ready) { return place_.wait(ready, Nanoseconds::zero()); }
 
-  // ---- blocks of the pool ---- Returns true if the verb with that sequence, which the block was sent with, has not
-  // ended.
+  // ---- blocks of the pool ----
+
+  // Returns true if the verb with that sequence, which the block was sent with, has not ended.
   bool is_pending(uint32_t block, uint64_t sequence) const {
     // relaxed: if this misses an end, the read counts as before it.
     return EndedMark::sequence(channel_.ended[block].load(std::memory_order_relaxed)) < sequence;

@@ -1,4 +1,4 @@
-// Message: bytes between processes, of which a new one has not been set to anything.
+// Message: bytes that one process sends another; uninitialised when new.
 #pragma once
 
 #include <cstddef>

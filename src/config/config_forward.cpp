@@ -132,7 +132,7 @@ void read_transport(const YamlValue& value, ForwardSettings& forward) {
   if (const auto key = value.find("key")) key->fault_at_key("a key beside transport: ucx", "none: UCX uses no key");
   if (!is_trusted) {
     value.fault_at_key("transport: ucx without trusted_network: true",
-                       "it: UCX neither authenticates nor encrypts, and whoever reaches its ports may write into the "
+                       "it: UCX neither authenticates nor encrypts, and all who reach its ports may write into the "
                        "memory of this process. Only a network whose operator keeps strangers out may use it");
   }
   if (forward.devices.empty()) {

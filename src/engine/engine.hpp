@@ -35,7 +35,7 @@ struct EngineOptions {
   // The source of a read's bytes that have not been written yet.
   enum class ReadAfter : uint8_t {
     submitted,  // the memory of the write, if its own client made it; it waits for writes of others
-    any,        // … whoever made it
+    any,        // … any client's
     written     // the file: it waits for the write
   };
   ReadAfter read_after = ReadAfter::submitted;
@@ -45,11 +45,11 @@ struct EngineOptions {
   Executor::Options execute;
 };
 
-// How much clients need that their requests end.
+// How urgently clients need their requests to end.
 enum class Urgency : uint8_t {
   none,      // they compute: writes may gather, take turns, and be held back by a rate
   sleeping,  // one of them sleeps: transfers begin whatever the rate is
-  waiting    // one of them waits, or soon will, for we do not know which requests: nothing is held back
+  waiting    // one of them waits, or soon will, and we do not know for which requests: nothing is held back
 };
 
 class Engine {

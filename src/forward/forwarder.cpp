@@ -216,8 +216,8 @@ void Forwarder::hear(ForwardClient& client, LinkEvent& event) {
 
 void Forwarder::hear_transfers(ForwardClient& client, const ForwardHead& head, LinkEvent& event) {
   std::optional<std::vector<TransferRecord>> records = decode_transfers(event.body, event.bulk);
-  if (!records) return distrust(client, "found a list of transfers that cannot be");
-  if (!may_transfer(client, *records)) return distrust(client, "found a transfer of a file that it has not open");
+  if (!records) return distrust(client, "found an invalid list of transfers");
+  if (!may_transfer(client, *records)) return distrust(client, "found a transfer for a file that it has not opened");
   if (client.waiting.size() >= options_.window) {
     return distrust(client, fmt::format("found more than {} messages that wait", options_.window));
   }
@@ -319,8 +319,8 @@ void Forwarder::send_answer(ForwardClient& client, uint64_t number, const Forwar
 
 // ---- memory ----------------------------------------------------------------------------------------------------
 
-// Gives memory to waiting messages, a client after the other, from the one behind the last one served. Returns true
-// if any got some.
+// Gives memory to waiting messages, one client after another, starting after the last one served. Returns true if any
+// got some.
 bool Forwarder::admit_waiting() {
   bool any = false;
   for (bool again = true; again;) {

@@ -95,7 +95,7 @@ bool ServedClients::ready() const {
 // them.
 //
 // Each round looks at every client, also at those that do nothing: their meters share out the time in which transfers
-// are under way, whoever's they are, and their counters are the engine's. That costs 0.2 us for each client and round
+// are under way, of any client, and their counters are the engine's. That costs 0.2 us for each client and round
 // (docs/benchmarks.md): 1.5 to 2 ms for an iteration of one client beside 999 idle ones.
 void ServedClients::progress() {
   const Members::Equipment& equipment = members_.equipment();

@@ -204,8 +204,8 @@ bool ServerCore::finish() {
     doorbell_.sleep(limit);
   }
   if (actions_ != nullptr) actions_->finish();
-  // Whoever has not come by now, whether somebody waited for him or not, would be let in beside clients of the next
-  // run. But who drains a job says that it is over.
+  // A client that has not arrived by now must not join the next run, whether or not others waited for it. But
+  // draining declares the job over.
   const auto came_to_run = came().size();
   const bool is_incomplete =
       came_to_run > 0 && common_->storage.shares_files() && came_to_run < static_cast<size_t>(common_->place.clients);

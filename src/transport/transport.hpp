@@ -44,7 +44,7 @@ struct TransportEvent {
               // peer, for logs
     lost      // the connection is gone, or could not be made; `status`. The last event of its peer, after the
               // ends of all its sends and receives. ECONNREFUSED only if the peer's host says that no process
-              // listens at the address: whoever did is no more
+              // listens at the address: the listener is gone
   };
   Kind kind = Kind::lost;
   PeerId peer = 0;

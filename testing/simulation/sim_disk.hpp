@@ -62,8 +62,9 @@ class SimDisk {
   // Locks held by living processes, by path.
   std::set<std::string>& locked() { return locked_; }
 
-  // ---- from outside ---- Cuts the power: what the system held is lost, except what the seed says had reached the
-  // device.
+  // ---- from outside ----
+
+  // Cuts the power: what the system held is lost, except what the seed says had reached the device.
   void crash();
   // Never tears the first sector of a file in a power cut, as devices that write sectors whole.
   void keep_heads() { keeps_heads_ = true; }

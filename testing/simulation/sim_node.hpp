@@ -36,8 +36,9 @@ class SimNode {
           const std::vector<ClientPlan>& clients);
   ~SimNode();
 
-  // ---- a client, on its fiber ---- Meets the server, and starts one if there is none. `process`: see
-  // begin_process().
+  // ---- a client, on its fiber ----
+
+  // Meets the server, and starts one if there is none. `process`: see begin_process().
   Met meet(int client, bool again, pid_t process);
   // Meets the server if there is one and it does not end meanwhile.
   std::optional<Met> meet_running(int client, bool again, pid_t process);
@@ -47,7 +48,9 @@ class SimNode {
   void ring(uint64_t life);
   void say_goodbye(int client, pid_t process);
 
-  // ---- from anywhere ---- Returns the process of each client when the node is made.
+  // ---- from anywhere ----
+
+  // Returns the process of each client when the node is made.
   static pid_t first_process(int client) { return client + 1; }
   // Returns one more process, for whoever wants to come as that client.
   pid_t begin_process();
@@ -66,8 +69,9 @@ class SimNode {
   // Cuts the power: the server dies, and the contents of memory are lost.
   void lose_power();
 
-  // ---- from outside ---- Starts a server, as `tailrace recover` does, if one is needed to complete what is left.
-  // Returns true if it did.
+  // ---- from outside ----
+
+  // Starts a server, as `tailrace recover` does, if one is needed to complete what is left. Returns true if it did.
   bool drain();
   // Returns a number: all lives below it were killed, or have ended; 0: none was killed.
   uint64_t killed_before() const { return killed_before_; }

@@ -45,9 +45,13 @@ class World {
   // Returns the existing one.
   static World& now();
 
-  // ---- from anywhere ---- Adds a fiber. `weight`: how often it is chosen among those that can continue.
+  // ---- from anywhere ----
+
+  // Adds a fiber. `weight`: how often it is chosen among those that can continue.
   FiberId spawn(std::string name, uint64_t weight, std::function<void()> body);
-  // ---- from outside ---- Runs until all fibers have ended. May be called again when there are more.
+  // ---- from outside ----
+
+  // Runs until all fibers have ended. May be called again when there are more.
   void run();
 
   // ---- from fibers and events ----

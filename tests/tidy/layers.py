@@ -66,7 +66,7 @@ COMPOSITION_ROOT = "runtime"
 # Here, unlike elsewhere, parents include children: engine/ combines its four stages, filter/ its codecs.
 COMPOSED_OF_CHILDREN = {"config", "engine", "filter", "server", "runtime"}
 
-# Lower layers that a folder must not know all the same (design §5).
+# Lower layers that a folder must not know all the same.
 MUST_NOT_KNOW = {"place": {"engine", "storage"}, "channel": {"engine", "storage"}}
 
 # Third-party headers → where they may be included. A folder stands for all below it.

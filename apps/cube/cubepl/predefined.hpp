@@ -23,7 +23,7 @@ struct PredefinedSource {
 Value predefined_value(const PredefinedSource& source, const Predefined& variable, size_t index, const Place& place,
                        double* memory);
 
-// Returns a property of a metric, as cube::metric::get does; "" for one that there is not.
+// Returns a property of a metric, as cube::metric::get does; "" for one that does not exist.
 std::string metric_property(const Metric& metric, const std::string& property);
 
 // Returns how many elements the variable has.

@@ -1,7 +1,7 @@
 // Ranks: which ranks of a communicator compute, and which ones are dedicated to writing. The last nodes are dedicated
 // ones, and of the others the last ranks, each for an equal part of the node's clients.
 //
-// To try several nodes on one machine, set TAILRACE_DAMARIS_NODE_SIZE: so many ranks count as a node.
+// To try several nodes on one machine, set TAILRACE_DAMARIS_NODE_SIZE: that many ranks count as one node.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class Ranks {
   int clients() const { return clients_; }
   // The processes of the clients of this server, if they are known here, by their ranks in all().
   const std::vector<std::pair<int, int64_t>>& client_processes() const { return client_processes_; }
-  // Waits for the other ranks of this kind, at most so many seconds. Returns false if some have not come.
+  // Waits for the other ranks of this kind, at most this many seconds. Returns false if some have not arrived.
   bool meet(double seconds) const;
   // The cpus on which this server's rank may run; empty: all.
   const std::vector<int>& server_cpus() const { return server_cpus_; }

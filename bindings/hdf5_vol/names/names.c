@@ -16,7 +16,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* release in the setter, acquire in may_go_on(): whoever sees the function sees what the connector has prepared. */
+/* release in the setter, acquire in may_go_on(): who sees the function sees what the connector has prepared. */
 static _Atomic(tailrace_before_call) before_call;
 
 EXPORT void tailrace_hdf5_watch(tailrace_before_call before) {

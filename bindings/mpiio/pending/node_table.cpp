@@ -23,7 +23,7 @@ namespace {
 constexpr uint32_t kVersion = 2;
 constexpr timespec kAnswerWithin{0, 20'000'000};  // then the asker looks whether the process still lives
 constexpr int kLong = 500;                        // such times, after which the asker says for whom it waits
-constexpr int kMakerTries = 1000;                 // of a millisecond each, to wait for whoever makes the table
+constexpr int kMakerTries = 1000;                 // of a millisecond each, to wait for the maker of the table
 constexpr uint64_t kMagic = 0x7461696c72616365;   // at the beginning of a table
 
 // The bytes of the file that are locked: one while the table is being made, and one for each slot. They lie behind

@@ -1,5 +1,5 @@
-// Looks of the program at files that are on their way wait until the writer has settled them. Whoever looks, the
-// handler, another part of OpenFOAM, a library or a program that is started, finds what was written before.
+// The program's looks at files that are on their way wait until the writer has settled them. So the handler, other
+// parts of OpenFOAM, libraries, and programs that it starts find what was written before.
 #pragma once
 
 #include <map>

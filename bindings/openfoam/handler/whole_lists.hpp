@@ -29,7 +29,7 @@ class WholeLists {
   // The newline behind a length of 0 ends the list.
   bool takes(char letter);
   bool takes(int64_t length);
-  // Returns true if so many bytes are the list's. They come at once, or are gathered.
+  // Returns true if that many bytes belong to the list. They come at once, or are gathered.
   bool expects(size_t bytes) const { return step_ == Step::ready && bytes == size_t(length_) * row_.bytes(); }
   void record(const std::byte* numbers, int precision);
   void begin_gathering() { step_ = Step::gathering; }

@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kBursts = 2;
 constexpr uint32_t kMessages = 16;                          // of a node in a burst
 constexpr uint32_t kMuch = 8;                               // times as many have …
-constexpr uint32_t kMuchOf = 100;                           // … one node in so many
+constexpr uint32_t kMuchOf = 100;                           // … one node in this many
 constexpr Nanoseconds kCompute = std::chrono::seconds(10);  // between the end of a burst and the next one
 constexpr Nanoseconds kSample = std::chrono::seconds(1);
 constexpr size_t kRows = 16;  // of the table, about

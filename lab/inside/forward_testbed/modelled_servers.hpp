@@ -22,7 +22,7 @@ class ModelledServers {
   static constexpr uint32_t kMost = 64;
 
   struct Options {
-    std::string state;  // the file: made by whoever comes first
+    std::string state;  // the file: made by the first to come
     std::string disk = "sata7200";
     uint32_t count = 4;
     uint64_t stripe = 64 * kKiB;

@@ -22,7 +22,7 @@ extern "C" {
  * uses. */
 PATTERN_API void* pattern_compute_new(const char* kernel, int threads, const char* memory);
 
-/* Goes on by so many passes. */
+/* Computes this many more passes. */
 PATTERN_API void pattern_compute_run(void* worker, uint64_t passes);
 
 /* A number that depends on all the passes so far. */

@@ -62,7 +62,7 @@ class Bare final : public WriteWorker {
     return int64_t{iteration} * context_.options.variables + variable;
   }
 
-  // Waits until so many blocks have been written.
+  // Waits until this many blocks have been written.
   void wait_for(int64_t blocks, const char* what, int variable, int iteration) {
     std::unique_lock lock(mutex_);
     if (written_ < blocks && !failure_) {

@@ -1,6 +1,6 @@
 """Figures of the demonstration's runs: medians, spreads, the output's overlap, the limit. Pure functions.
 
-The terms are those of design §3 and §8. Each value is compared with the median of its reference, so that a table's
+Each value is compared with the median of its reference, so that a table's
 columns agree with each other; the spread is that of the rounds.
 """
 

@@ -20,7 +20,7 @@ from tailrace import lab, quantity
 from tailrace.models import shield
 from tailrace.models.advice import Setting
 
-COPY_BANDWIDTH = 10e9  # bytes a second, in memory touched before: design §6
+COPY_BANDWIDTH = 10e9  # bytes a second, in memory that was touched before
 REQUEST = 2.1e-6  # seconds: Sid Lakhdar 2017 §4.1.2, the HPC machine
 
 _MOST_OUTPUTS = 1_000_000  # of single variables that are replayed, which takes a few seconds

@@ -51,7 +51,7 @@ def with_copy(n: int, c: float, w: float, req: float, copy: float) -> float:
 def limit(n: int, c: float, w: float, devices: int = 1, variables: int = 1) -> float:
     """Returns the seconds that no schedule can beat. Each iteration goes as a whole to one device, in `variables`
     equal blocks, each handed over as soon as it is computed. Source: own, by induction over the iterations of a
-    device (docs/models.md); for one device and one variable it is eq. 3.2 of Sid Lakhdar 2017, as in design §8.
+    device (docs/models.md); for one device and one variable it is eq. 3.2 of Sid Lakhdar 2017.
 
     The last block of iteration i ends at `a(i)` if its device is idle, and otherwise W after that of iteration i −
     devices. Both grow linearly, so the longest chain is either the last iteration alone or all iterations of its

@@ -1,4 +1,4 @@
-// The two-ended pool: one thread allocates its blocks, and any thread gives them back (design §6).
+// The two-ended pool: one thread allocates its blocks, and any thread gives them back (docs/decisions/001).
 //
 // PoolOwner is the owner's end: private book-keeping, no locks, no system calls. FreeStack is the other end: a thread
 // that has finished with a block pushes its index, and the owner takes the whole stack at its next allocation. Both

@@ -1,6 +1,6 @@
 // touch: takes pages from the system before they are used.
 //
-// The first touch makes memory slow (design §6): about 0.5 GB/s against 10 GB/s afterwards. Beyond a full budget it
+// The first touch makes memory slow: about 0.5 GB/s against 10 GB/s afterwards. Beyond a full budget it
 // fails: touch() then returns an error, where a plain write to the memory would raise a signal.
 #pragma once
 

@@ -128,7 +128,7 @@ int rename_anew(int fd, const std::string& from, const std::string& to) {
   return is_unsupported(error) ? replace_reservation(from, to) : error;
 }
 
-// As rename_anew(), but takes the place of a reservation: whoever made it has died, since a lock keeps others away
+// As rename_anew(), but takes the place of a reservation: its maker has died, since a lock keeps others away
 // that would publish under this name.
 int rename_to_free(int fd, const std::string& from, const std::string& to) {
   const int error = rename_anew(fd, from, to);

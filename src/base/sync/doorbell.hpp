@@ -39,7 +39,7 @@ class Doorbell {
     asleep_.retract();
   }
 
-  // The server, or whoever builds it before it runs. The descriptor is open until it is replaced.
+  // The server, or its builder before it runs. The descriptor is open until it is replaced.
   void listen_also_to(const Also& also) { also_ = also; }
   int also_listens_to() const { return also_.descriptor; }
   // For a server that sleeps on both descriptors itself: returns the time for which it may.

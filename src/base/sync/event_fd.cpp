@@ -17,7 +17,7 @@ namespace tailrace::impl {
 namespace {
 
 // Returns true if `fd` became readable within `limit` (none: at some time). Returns early if `other` did. An
-// interruption counts as the end of the time: whoever sleeps looks again anyway. ppoll() ignores descriptors below 0.
+// interruption counts as the end of the time: the sleeper checks again anyway. ppoll() ignores descriptors below 0.
 bool is_raised_within(int fd, std::optional<Nanoseconds> limit, int other) {
   const Nanoseconds most = std::max(limit.value_or(Nanoseconds::zero()), Nanoseconds::zero());
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(most);

@@ -1,7 +1,7 @@
 // CollectiveRead: a collective read, as a schedule that a process carries out step by step. First the processes
 // exchange how much they want and from where; then each asks the aggregators, which read for all, and reply.
 //
-// It waits for nothing but its own reads: whoever has it calls progress() until it has ended, from one thread at a
+// It waits for nothing but its own reads: its owner calls progress() until it has ended, from one thread at a
 // time. All processes that have the file must do so.
 #pragma once
 

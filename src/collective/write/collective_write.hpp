@@ -1,7 +1,7 @@
 // CollectiveWrite: a collective write, as a schedule that a process carries out step by step. First the processes
 // exchange how much they have and where; then parts go to aggregators, which write; then the members learn the end.
 //
-// It waits for nothing: whoever has it calls progress() until it has ended, from one thread at a time. All processes
+// It never blocks: its owner calls progress() until it has ended, from one thread at a time. All processes
 // that have the file must do so.
 #pragma once
 

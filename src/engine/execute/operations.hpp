@@ -1,7 +1,7 @@
 // Operations: the operations on files and names that the storage carries out for the engine. It begins as many at
 // once as the back end has use for, the others in order, and asks before each whether its client's may begin.
 //
-// It knows neither requests nor files: whoever submits an operation is called with its end. One thread, the engine's.
+// It knows neither requests nor files: it calls the submitter when an operation ends. One thread, the engine's.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ class Gather {
   void impatient(FileId file) { ++files_[file].impatient; }
   void patient(FileId file) { --files_[file].impatient; }
 
-  // Someone waits for an unknown file: all held requests leave at the next take().
+  // A client waits, and we do not know for which file: all held requests leave at the next take().
   void hurry() { hurry_ = true; }
 
   // Forgets a closed file; nothing of it is held.

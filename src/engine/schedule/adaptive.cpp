@@ -10,11 +10,11 @@ namespace {
 constexpr uint32_t kRounds = 4;  // of visits to all servers in a trial, within these limits
 constexpr Nanoseconds kLeastTrial = std::chrono::milliseconds(100);
 constexpr Nanoseconds kMostTrial = std::chrono::seconds(2);
-constexpr int kSettling = 4;       // so many-th part of a trial is not measured
+constexpr int kSettling = 4;       // the first 1/kSettling of a trial is not measured
 constexpr uint64_t kCurious = 10;  // per cent of trials try another window than the best
 constexpr int kNewest = 4;         // weight of the latest measurement in an estimate: 1/kNewest
 constexpr double kChange = 1.4;    // a rate that differs by this factor …
-constexpr uint32_t kStrikes = 2;   // … so many times in succession means that all has changed
+constexpr uint32_t kStrikes = 2;   // … this many times in succession mean that everything has changed
 constexpr uint64_t kHold = 4;      // cycles of trials between one renewal and the next
 
 uint64_t bytes_of(const Request& request) {

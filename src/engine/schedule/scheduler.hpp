@@ -25,8 +25,8 @@ class Scheduler {
   // Returns when next() may have something even if nothing else happens; none: it will not. A time in the past: at
   // once.
   virtual std::optional<Nanoseconds> due() const { return std::nullopt; }
-  // Someone waits for an unknown request: nothing is held any more while the storage could take it. For how long that
-  // holds for later requests, a scheduler says itself; whoever goes on waiting calls it again.
+  // A client waits, and we do not know for which request: the scheduler holds nothing that the storage could take.
+  // Each scheduler decides for how long this covers later requests; a caller that still waits calls it again.
   virtual void hurry() {}
 };
 

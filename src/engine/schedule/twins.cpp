@@ -8,7 +8,7 @@
 namespace tailrace::impl {
 namespace {
 
-// A queue may be passed by for so many rounds, and for so long at least: short windows are missed by chance.
+// A queue may be passed over for this many rounds, and for at least this long: short windows are missed by chance.
 constexpr int kPatience = 2;
 constexpr Nanoseconds kLeastPatience = std::chrono::milliseconds(100);
 

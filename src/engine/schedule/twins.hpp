@@ -37,7 +37,7 @@ class Twins final : public Scheduler {
   const Request* next(Nanoseconds now) override;
   // Returns the beginning of the next window that something waits for.
   std::optional<Nanoseconds> due() const override;
-  // Someone waits: for the next round, windows with no requests are not waited out. The order of visits stays, and a
+  // A client waits: in the next round, windows without requests are skipped. The order of visits stays, and a
   // server with requests keeps its window, so forwarders go on to spread while there is enough to do. A forwarder
   // must not call it because clients await answers: they always do, and the windows are to their advantage.
   void hurry() override { hurry_ = true; }

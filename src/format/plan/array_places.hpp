@@ -19,8 +19,8 @@ struct ArrayPlaces {
   uint64_t end = 0;                  // of the last one
 };
 
-// Returns the offset of the next array of so many bytes, behind `end`: large ones begin at a page, so that transfers
-// may bypass the page cache.
+// Returns the offset behind `end` of the next array, of this size: large ones begin at a page, so that transfers may
+// bypass the page cache.
 uint64_t next_place(uint64_t end, uint64_t bytes);
 
 // `layouts`: those of a client. `begin`: where the first array may begin.

@@ -89,7 +89,7 @@ struct NodeStorage {
   Stripes stripes;                 // over several directories; then `paths` is the first of them
   Durability durability = Durability::written;
   FilePer file_per = FilePer::process;
-  uint64_t iterations_per_file = 1;  // so many numbers of iterations have a file; 0: all
+  uint64_t iterations_per_file = 1;  // how many iteration numbers share a file; 0: all
   bool slots = false;                // place `core`: servers write in turn
 
   // Returns true if the blocks of several clients share files.

@@ -99,7 +99,7 @@ enum class ForwardCall : uint32_t {
   unlock = 13,         // file: the lock's number; flags: kLeaveFile
   is_locked = 14,      // text → value: 1 if it is
   status = 15,         // → bulk: what the forwarder does, as JSON
-  settle = 16,         // file: is answered when all transfers of it that came before have ended, whoever sent them
+  settle = 16,         // file: is answered when all transfers of it that came before have ended, from any client
   join = 17            // text: the client's forwarders; second text: its output. The first call of a link
 };
 

@@ -134,7 +134,7 @@ Status CoreServer::serve(const CoreServerOptions& options, RuntimeDirectory& job
   }
 }
 
-// Writes the data of clients that were their own servers and have died, so that whoever comes next finds them
+// Writes the data of clients that were their own servers and have died, so that the next client finds them
 // written. They are few, since such clients had written everything but their last verb.
 void CoreServer::drain_own_servers(const CoreServerOptions& options, RuntimeDirectory& job, Log& log) {
   const auto names = job.directory().names();
@@ -342,7 +342,7 @@ Status CoreServer::lock_outputs(int client) {
 }
 
 // Builds storage and engine from the first client's configuration; the others must agree with it. Files get the
-// rights of that client, whoever started this process.
+// rights of that client, not of the one that started this process.
 Status CoreServer::prepare(const Config& config, const FileRights& rights) {
   if (common_) {
     const Status status = check_rights(rights, rights_);

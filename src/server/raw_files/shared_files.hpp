@@ -3,7 +3,7 @@
 // identity: it may lose its name, which may lead to another file, while it is open.
 //
 // Runs on the server's thread, for all clients; never waits. An opening is a chain of operations, which others may
-// overtake: whoever ends first has opened the file, and the others share it.
+// overtake: the first to finish has opened the file, and the others share it.
 #pragma once
 
 #include <cstdint>

@@ -110,8 +110,7 @@ Status ForwarderSet::join(size_t forwarder) {
   return refusal_;
 }
 
-// ---- calls
-// ---------------------------------------------------------------------------------------------------------
+// ---- calls ----------------------------------------------------------------------------------------------------
 
 Result<ForwardAnswer> ForwarderSet::call(size_t forwarder, const ForwardCallMessage& message,
                                          std::vector<std::byte>* bulk) {
@@ -241,8 +240,7 @@ void ForwarderSet::leave_leaving(size_t forwarder) {
   links_.send(of.peer, encode_plain(ForwardKind::leave), {}, next_number_++);
 }
 
-// ---- events
-// --------------------------------------------------------------------------------------------------------
+// ---- events ---------------------------------------------------------------------------------------------------
 
 void ForwarderSet::poll(std::vector<ForwarderEvent>& events) {
   pump(Nanoseconds::zero());

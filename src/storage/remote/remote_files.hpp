@@ -201,7 +201,7 @@ class RemoteFiles final : public FileSystem {
   Status rename_once(File& file, const std::string& to, bool replace);
   void release(std::list<Held>::iterator lock);
   void let_go(const Held& lock, bool leave_file);
-  // The port's questions are const, but to ask them changes the links.
+  // The port's queries are const, but answering them changes the links.
   RemoteFiles& self() const { return const_cast<RemoteFiles&>(*this); }
 
   ForwarderSet& forwarders_;

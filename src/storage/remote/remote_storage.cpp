@@ -316,7 +316,7 @@ void RemoteStorage::note_ends(size_t forwarder, ForwarderEvent& event) {
   if (found == messages_.end() || found->second.answered) return;
   Message& message = found->second;
   if (!fits(message, event)) {
-    log_.error("forwarder {}: it answered transfers with results that cannot be", forwarders_.address(forwarder));
+    log_.error("forwarder {}: it returned impossible results of transfers", forwarders_.address(forwarder));
     const uint64_t link = message.link;
     forwarders_.give_up(forwarder);
     return take_back(link);

@@ -20,7 +20,7 @@ constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
 // The kernel's limit for one registered buffer.
 constexpr size_t kBufferBytes = size_t{1} << 30;
 
-// A write of so many bytes is made at once. One that took so long was made to wait.
+// A write of at most this many bytes is made at once. One that took this long was made to wait.
 constexpr size_t kQuickBytes = 16 << 10;
 constexpr std::chrono::milliseconds kLong{2};
 constexpr std::chrono::milliseconds kPause{200};

@@ -57,7 +57,7 @@ class SimNetwork {
   // From now on, all packets from one host to the other vanish, or are late by this time; nobody sees it.
   void mute(const std::string& from, const std::string& to) { silent_.insert({from, to}); }
   void delay(const std::string& from, const std::string& to, Nanoseconds time) { late_[{from, to}] = time; }
-  // From now on, bulk data go that way with so many bytes a second.
+  // From now on, bulk data go that way at this rate, in bytes a second.
   void slow(const std::string& from, const std::string& to, uint64_t rate) { slow_[{from, to}] = rate; }
   // All packets between two hosts vanish.
   void silence(const std::string& one, const std::string& other) {

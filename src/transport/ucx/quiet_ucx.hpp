@@ -3,7 +3,7 @@
 // UCX prints warnings and errors to stdout, which belongs to the application. It has one list of log handlers in a
 // process, which take no argument; so this file has the state that its handler needs, and there is no other such
 // state in the folder. If others in the process use UCX too (Open MPI does), their messages are printed as before.
-// Whoever sets UCX_LOG_LEVEL wants to read the messages, and nothing is kept from him.
+// A user who sets UCX_LOG_LEVEL wants to read the messages, and gets all of them.
 #pragma once
 
 #include <string>
