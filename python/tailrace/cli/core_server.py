@@ -1,6 +1,6 @@
 """The program of place core, tailrace-core: finds it, and asks it about the jobs of this node.
 
-Starts it and reads its JSON; docs/place-core.md describes the members. Prints nothing.
+Starts it and reads its JSON; docs/watching.md describes the members. Prints nothing.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ namespace tailrace::impl {
 
 // Returns a JSON document {"root": …, "jobs": [ … ]} of all jobs under `root`, or of `job` alone if it is not empty.
 // A job without a directory is left out. With an `output` directory, also what jobs have left for it whose server
-// died before a client had come. docs/place-core.md has the members.
+// died before a client had come. docs/watching.md has the members.
 Result<std::string> job_status(const std::string& root, const std::string& job, const std::string& output);
 
 // Returns the servers that a job has or had, sorted: those that left a file, and those of the remaining clients.
