@@ -71,7 +71,7 @@ def _particles(xarray: Any, series: Series, chosen: list[int], species: str) -> 
 
 def _warn_of_missing(series: Series, attributes: dict[int, dict[str, Any]]) -> None:
     for line in missing.sentences({number: missing.of(each) for number, each in attributes.items()}):
-        warnings.warn(f"{series.name}: {line}: what nobody has written reads as its fill_value, or without one as "
+        warnings.warn(f"{series.name}: {line}: what was not written reads as its fill_value, or without one as "
                       "NaN (0 in integers)", stacklevel=4)
 
 

@@ -182,7 +182,7 @@ std::optional<HostEnd> PluginHost::receive() {
     case Delivery::done: break;
   }
   if (!asked_ || reply.version != kPluginWireVersion || reply.number != number_) {
-    cause_ = "found an answer that nobody asked for";
+    cause_ = "found an answer that was not requested";
     close_connection();
     return std::nullopt;
   }

@@ -173,7 +173,7 @@ void read_forward(const YamlValue& value, ForwardSettings& forward) {
   if (const auto strangers = value.find("strangers")) {
     read_strangers(*strangers, forward.strangers);
     if (forward.listen.empty()) {
-      strangers->fault_at_key("strangers without listen", "it beside listen: a program lets nobody in");
+      strangers->fault_at_key("strangers without listen", "it beside listen: a program accepts no connections");
     }
   }
   if (!value.trusts({"forward.servers", "forward.listen", "forward.roots"})) return;

@@ -16,7 +16,7 @@ const char* name_of(Operation operation) {
   TAILRACE_ASSERT(false);
 }
 
-Status withdrawn() { return Status(TAILRACE_CLOSED, "nobody answers for the request any more"); }
+Status withdrawn() { return Status(TAILRACE_CLOSED, "the client of the request is gone"); }
 
 bool is_withdrawn(const Status& status) { return status.code() == TAILRACE_CLOSED; }
 

@@ -52,7 +52,7 @@ std::vector<int> GroupClients::missing(const Enders& enders) const {
 std::string GroupClients::describe(const Enders& enders) const {
   std::set<int> by = enders.gone;
   for (const GroupMember* const member : enders.here) by.insert(member->client());
-  std::string who = by.empty() ? "by nobody" : fmt::format("by {} {}", clients(by.size()), fmt::join(by, ", "));
+  std::string who = by.empty() ? "by no client" : fmt::format("by {} {}", clients(by.size()), fmt::join(by, ", "));
   if (const std::vector<int> without = missing(enders); !without.empty()) {
     who += fmt::format(", and without {} {}, gone before or never here", clients(without.size()),
                        fmt::join(without, ", "));

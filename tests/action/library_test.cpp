@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(All, WrongLibraryAction,
                                          WrongFunction{"writes", "killed by signal 11 (Segmentation fault)"},
                                          WrongFunction{"reports_too_much", "expected at most 16777216"},
                                          WrongFunction{"reports_without_a_key", "a result without a key"},
-                                         WrongFunction{"answers_wrongly", "an answer that nobody asked for"}),
+                                         WrongFunction{"answers_wrongly", "an answer that was not requested"}),
                          [](const auto& of) { return std::string(of.param.function); });
 
 TEST(LibraryAction, AHangingOneIsCutAtItsLimit) {

@@ -628,7 +628,7 @@ TEST_F(Loss, ALockIsTakenAgainWhenTheOldSessionHasWritten) {
   EXPECT_GT(turns, 20);
   expect_all_written(of);
   for (const std::string& line : of.log.complaints()) {
-    EXPECT_EQ(line.find("nobody keeps other programs away"), std::string::npos) << line;
+    EXPECT_EQ(line.find("nothing keeps other programs away"), std::string::npos) << line;
   }
   ForwardedClient other(rig_, {"io1", "io2"}, OnLoss::next, TransferRecord::Confirm::written, "other");
   EXPECT_EQ(other.files().lock(lock_path, "process 2 on other").status().code(), TAILRACE_CLIENT_IN_USE);

@@ -63,7 +63,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
                         help="the key file of the forwarders (tailrace key new)")
     parser.add_argument("--collective", choices=_COLLECTIVES,
-                        help="with --mpiio: which process writes which part of a file in a write of all")
+                        help="with --mpiio: which process writes which part of a file in a collective write")
     parser.add_argument("--aggregators", metavar="N", type=int,
                         help="with --mpiio: how many processes write for all (default: one on each node)")
     parser.add_argument("--relaxed", action="store_true",

@@ -46,7 +46,7 @@ Status name_is_taken(const std::string& file, const std::string& final_path) {
   fault.file = final_path;
   fault.system_errno = EEXIST;
   fault.message = fmt::format(
-      "'{}' is complete, but there is '{}' already, of an earlier run or of somebody else: "
+      "'{}' is complete, but there is '{}' already, of an earlier run or of another program: "
       "remove or rename one of them",
       file, final_path);
   return Status(std::move(fault));

@@ -473,7 +473,7 @@ void RemoteFiles::move(Held& lock) {
       lock.gone = false;
     }
   }
-  if (lock.gone) log_.error("the lock '{}' is lost with its forwarder: nobody keeps other programs away", lock.path);
+  if (lock.gone) log_.error("the lock '{}' is lost with its forwarder: nothing keeps other programs away", lock.path);
 }
 
 // ---- open files ------------------------------------------------------------------------------------------------

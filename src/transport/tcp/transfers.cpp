@@ -65,7 +65,7 @@ Result<std::span<std::byte>> Transfers::take(uint64_t number, uint32_t place, ui
   const bool is_there = found != incoming_.end() && place < found->second.taken.size();
   const uint64_t offset = uint64_t{place} * kMostPiece;
   if (!is_there || bytes != std::min<uint64_t>(kMostPiece, found->second.into.size() - offset)) {
-    return Status(TAILRACE_IO_ERROR, "found bulk data that nobody has asked for");
+    return Status(TAILRACE_IO_ERROR, "found bulk data that were not requested");
   }
   // Relaxed: see `taken`.
   if (found->second.taken[place].exchange(true, std::memory_order_relaxed)) {

@@ -197,7 +197,7 @@ TEST_F(Further, APieceThatIsNoneCutsThePeer) {
     SCOPED_TRACE(std::to_string(wrong.head) + ", " + std::to_string(wrong.bulk));
     const auto first = raw_peer();
     joined()->send(wrong);
-    expect_cut("nobody has asked for");
+    expect_cut("were not requested");
   }
 }
 
