@@ -181,7 +181,7 @@ contains
     call out%open(config, int(where%rank), path=path, parameter_names=names, parameter_values=values, status=code)
   end subroutine
 
-  ! Hands on a status, and stops the program if nobody takes a failure.
+  ! Hands on a status, and stops the program if no caller takes a failure.
   subroutine settle(code, text, status, message)
     integer(c_int), intent(in) :: code
     character(*), intent(in) :: text

@@ -85,7 +85,7 @@ void Loan::end() {
   ended_ = true;
   const nb::error_scope kept;  // an exception may be on its way
   const nb::object unlock = std::move(unlock_);
-  // When the interpreter ends, its modules are gone, and nobody has the array.
+  // When the interpreter ends, its modules are gone, and the array is gone.
   if (!unlock.is_valid() || ends()) return;
   try {
     unlock(array_);
@@ -549,8 +549,8 @@ void Client::set_writable_if(Which which, bool writable) {
   }
 }
 
-// Releases the arrays whose requests have ended. Where nobody has the ticket any more, asks for its end and raises
-// its failure, which nobody else would see. `ticket` is what the call returns.
+// Releases the arrays whose requests have ended. Where the program has dropped the ticket, asks for its end and
+// raises its failure, which no other call would report. `ticket` is what the call returns.
 void Client::release_ended(nb::handle ticket) {
   std::optional<Failure> failure;
   for (const std::shared_ptr<Loan>& loan : loans_) {

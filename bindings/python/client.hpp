@@ -22,7 +22,7 @@
 
 namespace tailrace_python {
 
-// A borrowed array. It is held until its request has ended, even if nobody has the ticket any more. Until then its
+// A borrowed array. It is held until its request has ended, even if the program drops the ticket. Until then its
 // flag says that it cannot be written to (tailrace/_lending.py).
 class Loan {
  public:

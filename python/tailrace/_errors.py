@@ -132,7 +132,7 @@ _CLASSES: dict[int, type[Error]] = {
     101: InvalidArgument, 102: InvalidConfig, 103: UnknownVariable, 104: WrongType, 105: WrongShape, 107: TooLarge,
     109: NotFound, 111: Closed, 114: Exists, 201: TimedOut, 202: Dropped, 301: IoError, 304: ServerLost,
     401: OutOfMemory}
-# Those of lost data. The loss of an earlier block has no other class: nobody shall take it for a fault of the call.
+# Those of lost data. The loss of an earlier block has no other class: it must not be taken for a fault of the call.
 _LOSSES = (301, 304)
 
 

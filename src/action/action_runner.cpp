@@ -65,7 +65,7 @@ ActionRunner::~ActionRunner() = default;
 
 Status ActionRunner::add_segment(uint32_t number, int fd, uint64_t bytes) {
   TAILRACE_REQUIRE(segments_.count(number) == 0);
-  // Opens the memory again, so that nobody can make the plugin host's descriptor writable.
+  // Opens the memory again, so that no process can make the plugin host's descriptor writable.
   FileDescriptor read_only(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_RDONLY | O_CLOEXEC));
   if (!read_only.is_open()) return Status::of_errno("open", "shared memory of a client, for its actions", errno);
   for (Host& host : hosts_) {

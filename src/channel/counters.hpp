@@ -33,9 +33,9 @@ struct ServerCounters {
 };
 
 // 2 KiB, nearly all of it buckets, which give percentiles of any number of blocks in fixed memory. All are taken at
-// the start, also for variables that nobody writes: a request allocates nothing, and shared memory that is full later
-// would kill the server. 10⁵ variables cost 210 MB for each client. Their description and HDF5's metadata cost as
-// much again, and time in each iteration (docs/benchmarks.md), so that programs have fewer and larger ones.
+// the start, also for variables that are never written: a request allocates nothing, and shared memory that is full
+// later would kill the server. 10⁵ variables cost 210 MB for each client. Their description and HDF5's metadata cost
+// as much again, and time in each iteration (docs/benchmarks.md), so that programs have fewer and larger ones.
 struct VariableCounters {
   Tally blocks_written;
   Tally blocks_failed;

@@ -1,5 +1,5 @@
 // OpenTicket: a ticket that no verb has carried to the server yet. It goes back into the table unless one does, since
-// nobody else would ever end it.
+// nothing else would ever end it.
 #pragma once
 
 #include <cstdint>

@@ -175,7 +175,7 @@ void check_file_per_job(const YamlValue& top, const Config& config) {
   }
 }
 
-// No iteration of a file that several nodes write may lack one of them: nobody could tell the others.
+// No iteration of a file that several nodes write may lack one of them: no server could tell the others.
 void check_nodes_share_files(const YamlValue& top, const Config& config) {
   if (!config.nodes_share_files()) return;
   if (!top.trusts({"place", "storage", "format", "memory", "layouts", "variables", "actions"})) return;

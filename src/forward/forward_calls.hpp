@@ -1,5 +1,5 @@
 // ForwardCalls: has the engine carry out a client's calls on names and whole files, beside its transfers, so that
-// nobody waits for a slow file system but the one who has called.
+// only the caller waits for a slow file system.
 //
 // It checks what a client may name: files that it has open, locks that it holds. Which paths there are decides the
 // file system that the engine runs on (storage/rooted).

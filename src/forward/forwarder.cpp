@@ -383,7 +383,7 @@ bool Forwarder::admit(ForwardClient& client) {
 
 // Returns true if a message of another client has found no room, and too many have got memory since: small ones would
 // take each gap before there is room for a large one. A client that fetches no answer may hold memory for long; then
-// nobody waits behind it.
+// nothing waits behind it.
 bool Forwarder::must_wait_behind(const ForwardClient& client) const {
   if (starving_ == 0 || starving_ == client.peer || overtaking_ < options_.most_overtaking) return false;
   const Nanoseconds now = clock_.now();

@@ -1,10 +1,10 @@
 // Forwarder: serves clients on other nodes: takes their transfers and calls from links, has the engine carry them
 // out, and answers.
 //
-// It is a state machine: somebody calls step() whenever there may be something to do. The bulk data of a message stay
-// at the client until there is memory for them, and clients get it in turn, so that neither this end holds more than
-// its memory nor one client keeps the others waiting. A client that does what it may not is cut off. It opens nothing
-// itself: the engine's storage decides which paths there are.
+// It is a state machine: its owner calls step() whenever there may be something to do. The bulk data of a message
+// stay at the client until there is memory for them, and clients get it in turn, so that neither this end holds more
+// than its memory nor one client keeps the others waiting. A client that does what it may not is cut off. It opens
+// nothing itself: the engine's storage decides which paths there are.
 //
 // It begins nothing for a client whose link has ended, or whose lease is over (links.hpp): the client may have sent
 // the same bytes, or newer ones, elsewhere. What the storage has already still ends. Only writes that were confirmed

@@ -13,7 +13,7 @@
 namespace tailrace::impl {
 
 struct Access {
-  // A piece of a request, or a part of one; or a hole between two that a read also covers, whose bytes nobody gets.
+  // A piece of a request, or a part of one; or a hole between two that a read also covers, whose bytes are discarded.
   struct Part {
     const Request* request = nullptr;  // borrowed until the request has ended; null: a hole
     uint64_t length = 0;

@@ -47,7 +47,7 @@ struct Piece {
 
 struct Request;
 
-// The end of a request that may not be carried out any more, since nobody answers for it. Its file has not failed.
+// The end of a request that may not be carried out any more, since its client is gone. Its file has not failed.
 Status withdrawn();
 bool is_withdrawn(const Status& status);
 

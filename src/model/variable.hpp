@@ -128,7 +128,7 @@ struct Variable {
   uint32_t keep = 0;  // number of earlier iterations whose blocks stay in memory for actions
   Compression compress = {};
   Precision precision = Precision::full;
-  std::optional<Number> fill_value = {};  // of elements that nobody writes; fits the layout's type
+  std::optional<Number> fill_value = {};  // of elements that are not written; fits the layout's type
   bool enabled = true;                    // at open: true if its blocks are written
   std::vector<Attribute> attributes = {};
   Record record = {};

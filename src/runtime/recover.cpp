@@ -100,7 +100,7 @@ Leftover left_alone(const std::string& file, const std::string& job) {
 }
 
 // Returns true if the files of a client whose lock was taken may be treated. False if the client is alive, or may be:
-// on a file system without locks nobody can know, as long as its lock file exists.
+// on a file system without locks this cannot be known as long as its lock file exists.
 bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   if (!lock.ok()) return lock.status().code() != TAILRACE_CLIENT_IN_USE;
   if (lock.value()->held() || !file_was_there) return true;
@@ -108,7 +108,7 @@ bool may_treat(Result<std::unique_ptr<NameLock>>& lock, bool file_was_there) {
   return false;
 }
 
-// Treats files that several nodes wrote and closed, though nobody completed them, and XDMF files beside published
+// Treats files that several nodes wrote and closed, but that were never completed, and XDMF files beside published
 // ones: their writers left no lock. Those of `treated` patterns are not among them.
 void treat_unlocked(FileSystem& files, const std::string& directory, const std::map<std::string, Leavings>& treated,
                     bool apply, const std::function<void(const Leftover&)>& each) {

@@ -39,7 +39,7 @@ class LoneServer : private Acceptor {
   }
 
  protected:
-  // Implements Acceptor, which meets nobody.
+  // Implements Acceptor, which meets no client.
   void wait(std::optional<Nanoseconds> limit) override {
     if (limit != Nanoseconds::zero()) doorbell_.sleep(limit);
   }

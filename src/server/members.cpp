@@ -141,7 +141,7 @@ Status Members::Member::check_beginning(const Descriptor& verb) const {
                             begun.size(), most));
 }
 
-// In an iteration that has left, nothing waits for others any more, and nobody would ever end the client's part.
+// In an iteration that has left, nothing waits for others any more, and nothing would ever end the client's part.
 void Members::note_iteration(Member& member, const Descriptor& verb) {
   if (opens(verb.verb)) member.open.insert(verb.iteration);
   if (ends(verb.verb)) member.open.erase(verb.iteration);

@@ -303,7 +303,7 @@ void Server::accept_again(const Descriptor& descriptor) {
   const bool answered = descriptor.ticket != kNoTicket && !to_client_.is_pending(descriptor.ticket);
   if (answered && (descriptor.verb == Verb::read || is_flush(descriptor.verb))) return;
   if (is_flush(descriptor.verb)) return accept(descriptor);
-  // The meter counts a verb when it comes. Only for the very last verb nobody knows whether the earlier server has
+  // The meter counts a verb when it comes. Only for the very last verb it is unknown whether the earlier server has
   // counted it.
   if (begins_iteration(descriptor)) meter_.begin(descriptor.iteration);
   begin(descriptor);
@@ -324,7 +324,7 @@ void Server::accept_file_again(const Descriptor& descriptor) {
 
 void Server::end_again() {
   blocks_.end_again();
-  // Nobody will ask again for the blocks that the earlier server held for iterations that it had published.
+  // No client will ask again for the blocks that the earlier server held for iterations that it had published.
   for (uint32_t block = 0; block < to_client_.blocks(); ++block) {
     const ClientEnds::BlockEnd end = to_client_.end_of(block);
     const bool wanted = actions_ != nullptr && actions_->holds(client(), end.sequence);

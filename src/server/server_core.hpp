@@ -99,7 +99,7 @@ class ServerCore final {
   RunWatch runs_;
   std::optional<ServedClients> clients_;  // none: no client has come yet
   EarlierRun earlier_run_;                // until another one begins
-  bool begins_run_ = false;               // with its first client: nobody has been adopted
+  bool begins_run_ = false;               // with its first client: no client has been adopted
   bool continues_run_ = false;            // … the first client belongs to the run before, which goes on
   const Nanoseconds began_;
   bool had_client_ = false;

@@ -61,7 +61,7 @@ struct NameFacts {
 class NameLock {
  public:
   virtual ~NameLock() = default;
-  // Returns false if the file system has no locks, so that nobody is excluded.
+  // Returns false if the file system has no locks, so that no process is excluded.
   virtual bool held() const = 0;
   // Leaves the lock's file in place when this object ends: it may belong to another process.
   virtual void leave_file() = 0;

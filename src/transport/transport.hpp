@@ -40,7 +40,7 @@ struct TransportEvent {
     message,    // a head has arrived, with `bulk` bytes that wait for receive() or refuse()
     sent,       // a send has ended, and its memory is free; `status`
     received,   // the bulk data of receive() are there, or are not; `status`
-    refused,  // somebody who has no key wanted to connect, or was too slow; `text`: its address, `status`: why. Of no
+    refused,  // a stranger without a key tried to connect, or was too slow; `text`: its address, `status`: why. Of no
               // peer, for logs
     lost      // the connection is gone, or could not be made; `status`. The last event of its peer, after the
               // ends of all its sends and receives. ECONNREFUSED only if the peer's host says that no process

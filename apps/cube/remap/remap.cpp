@@ -145,7 +145,7 @@ class CompressedArchive {
     turn_changed_.notify_all();
   }
 
-  // After a failure: nobody waits for a turn any more.
+  // After a failure: nothing waits for a turn any more.
   void give_up() {
     const std::lock_guard lock(mutex_);
     given_up_ = true;
@@ -282,7 +282,7 @@ class Run {
   std::optional<PlainArchive> plain_;
   std::optional<CompressedArchive> compressed_;
   std::atomic<size_t> next_{0};      // task
-  std::atomic<bool> failed_{false};  // nobody needs the output any more
+  std::atomic<bool> failed_{false};  // the output is not needed any more
   std::mutex mutex_;                 // guards the figures and `done_`
   uint64_t done_ = 0;
 };

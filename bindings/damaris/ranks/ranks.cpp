@@ -137,7 +137,7 @@ void Ranks::exchange() {
   meet_node(own);
 }
 
-// Tells the ranks of a node who belongs to whom.
+// Tells the ranks of a node which clients belong to which server.
 void Ranks::meet_node(int own) {
   Card card;
   card.process = getpid();

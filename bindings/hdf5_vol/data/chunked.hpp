@@ -30,7 +30,7 @@ class Chunked {
 
   // Returns true if all data are on their way. Otherwise nothing of the dataset is on its way, and HDF5 has to write
   // the data. `memory_type` is a number's. `data` has the selected elements side by side. Adds the writes on their
-  // way to `request`, which is null if nobody asks for them.
+  // way to `request`, which is null if no caller asks for them.
   bool write(void* under, hid_t memory_type, hid_t file_space, const std::byte* data, Request* request);
   // Returns true if the crew filters the chunks; otherwise they bypass HDF5.
   bool filters() const { return !goes_past_; }

@@ -36,8 +36,8 @@ class Contiguous {
   bool has_place() const { return !unplaced_; }
   uint64_t offset() const { return offset_; }
 
-  // `object` is the object of this dataset. Adds the writes on their way to `request`, which is null if nobody asks
-  // for them.
+  // `object` is the object of this dataset. Adds the writes on their way to `request`, which is null if no caller
+  // asks for them.
   Outcome write(const Object& object, const Transfer& transfer, const void* data, Request* request);
   Outcome read(const Transfer& transfer, void* data);
 

@@ -34,8 +34,8 @@ class Dataset {
   static std::shared_ptr<File> file_around(const Object& object, H5I_type_t type);
   ~Dataset();
 
-  // `object` is the object of this dataset. Adds the writes on their way to `request`, which is null if nobody asks
-  // for them.
+  // `object` is the object of this dataset. Adds the writes on their way to `request`, which is null if no caller
+  // asks for them.
   Outcome write(const Object& object, const Transfer& transfer, const void* data, Request* request);
   Outcome read(const Transfer& transfer, void* data);
 

@@ -20,7 +20,7 @@ namespace tailrace::hdf5 {
 class Request {
  public:
   explicit Request(const Host& host) : host_(host), begun_(std::chrono::system_clock::now()) {}
-  // Waits for the writes that nobody has waited for: they may be of the program's own memory.
+  // Waits for the writes that nothing has waited for: they may be of the program's own memory.
   ~Request();
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
@@ -68,7 +68,7 @@ class Request {
 };
 
 // Writes to the dataset of `file` whose key is `dataset`. Adds the writes on their way to `request`, which is null if
-// nobody asks for them. `data_stay`: the data are the program's own memory, and it does not change them until the
+// no caller asks for them. `data_stay`: the data are the program's own memory, and it does not change them until the
 // request has ended.
 Refusal write_for(Request* request, File& file, uint64_t dataset, std::span<const tailrace_extent> extents,
                   const void* data, bool data_stay = false);

@@ -2,7 +2,7 @@
 // it.
 //
 // A file whose data are still on their way has its name and its signature, by which programs recognise HDF5, but
-// "tailrace" in place of the seal. HDF5 refuses to open it, so nobody sees an incomplete file.
+// "tailrace" in place of the seal. HDF5 refuses to open it, so no reader sees an incomplete file.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // Meetings: all processes of a collective call wait for one another before it, while their collective writes make
-// progress. Afterwards the MPI's own call, which makes none, waits for nobody who may need this process's progress.
+// progress. Afterwards the MPI's own call, which makes none, waits for no process that may need this process's
+// progress.
 //
 // A process must wait in a call for nothing but what the call itself needs: to end the writes first might wait for a
 // process that begins one of them only later. Where no writes go on in the background, no function here does
@@ -14,7 +15,7 @@ namespace tailrace::mpiio {
 void meet(MPI_Comm comm);
 
 // Waits for all processes of the group, which call with an equal tag. No other process has to. (A process of another
-// MPI_COMM_WORLD cannot be met so: then nobody waits.)
+// MPI_COMM_WORLD cannot be met so: then nothing waits.)
 void meet_group(MPI_Group group, unsigned tag);
 // Call these together, after the MPI has been initialised and before it is finalised.
 void begin_meetings();

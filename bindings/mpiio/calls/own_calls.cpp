@@ -9,7 +9,7 @@
 namespace tailrace::mpiio {
 namespace {
 
-// A message whose bytes nobody changes.
+// A message whose bytes do not change.
 struct Packed {
   std::unique_ptr<std::byte[]> bytes;
   int size = 0;

@@ -79,7 +79,7 @@ int own_Bsend(Own own, const void* a, Count n, MPI_Datatype t, int to, int tag, 
   return may_buffer(n, t) ? send_buffered(a, static_cast<int>(n), t, to, tag, comm) : own();
 }
 
-// The request has ended at once: one of an empty message to nobody.
+// The request has ended at once: one of an empty message to no process.
 template <class Own, class Count>
 int own_Ibsend(Own own, const void* a, Count n, MPI_Datatype t, int to, int tag, MPI_Comm comm, MPI_Request* made) {
   if (!may_buffer(n, t)) return own();

@@ -18,7 +18,7 @@ void FileSink::note(const Refusal& refused) {
 }
 
 // A failure of another write stays for that one, or for the next call. It waits for a moment: a server holds small
-// writes back for others while nobody waits for them.
+// writes back for others while nothing waits for them.
 std::optional<int> FileSink::ended() {
   while (!tickets_.empty()) {
     const Refusal end = carrier().wait(tickets_.back(), 1, output_.path());

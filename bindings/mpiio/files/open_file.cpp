@@ -43,7 +43,7 @@ OpenFile::~OpenFile() {
   if (has_own_comm_) TAILRACE_REAL(MPI_Comm_free)(&all_.comm);
 }
 
-// The processes exchange what they know when they next need it: until then it has arrived, and nobody waits.
+// The processes exchange what they know when they next need it: until then it has arrived, and nothing waits.
 void OpenFile::open(Obstacle mine, MPI_Offset position) {
   if (mine == Obstacle::none) not_opened_ = own_.open(output_.path(), mode_.reads, mode_.writes);
   const bool opens = mine == Obstacle::none && not_opened_ == 0;

@@ -62,7 +62,7 @@ class OpenFile {
 
   // All processes call these four together: a collective write must be carried by all, or by none.
   //
-  // open() waits for nobody. `mine`: why this process cannot carry the file, if it knows a reason. `position`: of the
+  // open() never waits. `mine`: why this process cannot carry the file, if it knows a reason. `position`: of the
   // MPI's individual pointer.
   void open(Obstacle mine, MPI_Offset position);
   // Learns what the others know: call it before all else that all processes do together with the file. It waits for

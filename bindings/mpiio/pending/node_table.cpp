@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kVersion = 2;
 constexpr timespec kAnswerWithin{0, 20'000'000};  // then the asker looks whether the process still lives
-constexpr int kLong = 500;                        // such times, after which the asker says for whom it waits
+constexpr int kLong = 500;                        // such times, after which the asker says for which process it waits
 constexpr int kMakerTries = 1000;                 // of a millisecond each, to wait for the maker of the table
 constexpr uint64_t kMagic = 0x7461696c72616365;   // at the beginning of a table
 
@@ -165,8 +165,8 @@ bool NodeTable::prepare(int descriptor) {
   return good;
 }
 
-// Takes a free slot. One that shows what a process left, and what is not written yet, is taken last: whoever touches
-// these bytes waits for them.
+// Takes a free slot. One that shows what a process left, and what is not written yet, is taken last: a process that
+// touches these bytes waits for them.
 void NodeTable::take_slot() {
   for (const bool even_if_not_written : {false, true}) {
     for (uint32_t slot = 0; slot < kSlots; ++slot) {
@@ -294,7 +294,7 @@ void NodeTable::ask(const Process& process) const {
   const uint32_t question = other.asked.fetch_add(1, std::memory_order_seq_cst) + 1;
   wake_all(other.asked);
   for (int times = 0;; ++times) {
-    // The process has ended, and nobody needs to wait for the one that has its slot now.
+    // The process has ended, and no process needs to wait for the one that has its slot now.
     if (other.life.load(std::memory_order_seq_cst) != process.life) return;
     const uint32_t answered = other.answered.load(std::memory_order_acquire);
     if (static_cast<int32_t>(answered - question) >= 0 || wait_if_ended(process)) return;

@@ -3,7 +3,7 @@
 // what is on its way.
 //
 // The table is a file in memory. A process holds its slot by a lock on a byte of that file, which ends with the
-// process. What the slot shows stays, until somebody has waited for the server that still writes it (place core).
+// process. What the slot shows stays, until a process has waited for the server that still writes it (place core).
 // Where the table cannot be had, a process has one of its own: it then counts as a node of its own.
 //
 // Any thread may read and ask; one thread at a time writes the own slot.

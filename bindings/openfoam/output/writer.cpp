@@ -58,7 +58,7 @@ void move_into(const fs::path& from, const fs::path& to, std::error_code& error)
   if (!error) fs::remove(from, error);
 }
 
-// Tells `tailrace recover` that a program is writing times to the folder, until the process ends. Nobody depends on
+// Tells `tailrace recover` that a program is writing times to the folder, until the process ends. Nothing depends on
 // it but one who recovers too early, so a file system without locks does no harm.
 void lock_folder(const fs::path& folder) {
   std::error_code ignored;

@@ -313,7 +313,7 @@ extern "C" __attribute__((visibility("default"))) pid_t vfork() noexcept { retur
 // ---- OpenFOAM ---------------------------------------------------------------------------------------------------
 
 // Foam::error::printStack starts commands, also in the handler of a signal. The program has failed then, perhaps in
-// the writer: nobody waits, and no time gets its name.
+// the writer: nothing waits, and no time gets its name.
 #define STACK_PRINTER(name, parameters, arguments)                                 \
   extern "C" __attribute__((visibility("default"))) void name parameters {         \
     static const auto next = reinterpret_cast<void(*) parameters>(next_of(#name)); \

@@ -26,7 +26,7 @@ class DiskModel {
 
   // Carries out a request, and returns its time.
   Nanoseconds serve(uint64_t position, uint64_t bytes);
-  // Puts the head somewhere, for a disk whose state somebody else keeps.
+  // Puts the head somewhere, for a disk whose state another part keeps.
   void put_head(uint64_t position) { head_ = position; }
   // Returns the position at which the last request ended.
   uint64_t head() const { return head_; }

@@ -21,7 +21,7 @@ namespace tailrace::impl::study {
 
 class StudyForwarder final : public RequestTaker, private CompletionSink {
  public:
-  // Borrows all of them. `memory`: nobody ever touches it, so that forwarders may have the same.
+  // Borrows all of them. `memory`: it is never touched, so that forwarders may have the same.
   StudyForwarder(EventQueue& events, ParallelFileSystem& files, Scheduler& scheduler, const Parameters& parameters,
                  std::span<std::byte> memory);
 
@@ -77,7 +77,7 @@ class StudyForwarder final : public RequestTaker, private CompletionSink {
   std::vector<uint32_t> answered_;  // works that have ended
   size_t active_ = 0;               // clients that hold memory or wait for some
   size_t waiting_ = 0;              // messages
-  bool may_admit_ = false;          // something came, or became free, since nobody could be given memory
+  bool may_admit_ = false;          // something came, or became free, since no message could be given memory
   uint64_t arrived_ = 0;            // messages since the last step
   std::optional<Nanoseconds> wakes_at_;
   Nanoseconds free_at_{0};  // when the processor has done what it has begun

@@ -5,8 +5,8 @@
 //   transport_speed [--ucx] [--tls NAMES] [--segments N] [--eager BYTES] [--seconds S] [--announce] [--tiny]
 //                   [--idle S] [--json] [--connections N]
 //
-// --tls tcp: of UCX, as between machines. --announce: registers the memory. --idle: measures instead what a
-// connection costs that nobody uses. --json: prints one document for `tailrace bench forward`. Bulk data come from
+// --tls tcp: of UCX, as between machines. --announce: registers the memory. --idle: measures instead what an
+// unused connection costs. --json: prints one document for `tailrace bench forward`. Bulk data come from
 // and go to 16 buffers in turn. --connections: of the peer, and threads of each process.
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -55,7 +55,7 @@ void check(const Status& status) {
   std::_Exit(1);
 }
 
-// One process: a transport, buffers, and the events that nobody has looked at.
+// One process: a transport, buffers, and the events not looked at yet.
 class End {
  public:
   explicit End(const Settings& settings) : settings_(settings), memory_(kAtOnce * kLargest, std::byte{1}) {

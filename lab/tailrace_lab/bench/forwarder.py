@@ -1,4 +1,4 @@
-"""Forwarders for measurements alone: processes on this machine, with a key that nobody else has.
+"""Forwarders for measurements alone: processes on this machine, with a key of their own.
 
 Forwarder is started as users start it, by `tailrace serve forward`; start() and end() serve other programs that say
 "listening on …", too.

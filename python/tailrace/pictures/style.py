@@ -88,7 +88,7 @@ def plain_log(axis: Any, values: Iterable[float]) -> None:
 
 
 def watermark(figure: Figure) -> None:
-    """Marks a picture of a quick run, so that nobody takes it for a measurement."""
+    """Marks a picture of a quick run, so that it is not taken for a measurement."""
     words = "quick run: not a measurement"
     width, height = figure.get_size_inches()
     # A letter is about half as wide as high.

@@ -97,7 +97,7 @@ class Trace:
         copy, as if they lent the memory."""
         given: dict[tuple[str, int], float] = {}
         needs: dict[tuple[str, int], float] = {}
-        # Without the program's own trace, nobody knows when it computes which variable: the next hand-over is the
+        # Without the program's own trace, it is unknown when it computes which variable: the next hand-over is the
         # latest moment.
         kind = "compute" if any(span.kind == "compute" and span.variable for span in self.spans) else "handover"
         for span in self.spans:

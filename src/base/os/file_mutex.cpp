@@ -23,7 +23,7 @@ namespace {
 struct Content {
   uint64_t mark = 0;
   uint64_t mutex_size = 0;
-  // The latest holder: the holder of the mutex writes them, and nobody else reads them.
+  // The latest holder: the holder of the mutex writes them, and no other process reads them.
   uint64_t began = 0;  // as process_begin() says
   pid_t process = 0;
   alignas(64) pthread_mutex_t mutex;

@@ -102,7 +102,7 @@ LockFile::LockFile(LockFile&& other) noexcept
 LockFile::~LockFile() {
   if (fd_ < 0) return;
   if (!path_.empty())
-    ::unlink(path_.c_str());  // before the lock is released, so that nobody locks a file that is about to go
+    ::unlink(path_.c_str());  // before the lock is released, so that no process locks a file that is about to go
   not_for_children_ = {};     // before the descriptor's number can be reused
   ::close(fd_);
 }

@@ -17,8 +17,8 @@ namespace tailrace::impl {
 class LockFile {
  public:
   // Takes the lock. Fails with TAILRACE_CLIENT_IN_USE if this or another process holds it. On file systems without
-  // locks this creates the file but excludes nobody, and held() returns false. `holder`, a line of at most 255 bytes,
-  // is shown to others as the lock's holder.
+  // locks this creates the file but excludes no process, and held() returns false. `holder`, a line of at most 255
+  // bytes, is shown to others as the lock's holder.
   static Result<LockFile> acquire(const std::string& path, const std::string& holder = "");
 
   // Returns true if any process holds the lock. Takes no lock, and does not change the file if there is one.

@@ -109,7 +109,7 @@ int link_anew(int fd, const std::string& from, const std::string& to) {
   return ::unlink(from.c_str()) == 0 ? 0 : errno;
 }
 
-// Takes the name by an empty file that nobody can open, which fails if there is one, and puts the file in its place.
+// Takes the name by an empty file that cannot be opened, which fails if there is one, and puts the file in its place.
 // If this process dies between the two, the empty file stays, and the old name; see is_reservation().
 int replace_reservation(const std::string& from, const std::string& to) {
   const FileDescriptor reserved = open_by(to, O_WRONLY | O_CREAT | O_EXCL, 0);

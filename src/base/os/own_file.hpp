@@ -26,7 +26,7 @@ Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t 
 // Returns true if `path` names a regular file of this user.
 bool is_own_file(const std::string& path);
 // Returns true if `path` names what a rename leaves if its process dies in the middle, where the file system can
-// neither refuse to replace nor link: an empty file of this user that nobody can open.
+// neither refuse to replace nor link: an empty file of this user that cannot be opened.
 bool is_reservation(const std::string& path);
 // Returns true if both names lead to one file, as after a crash in the middle of a rename; see below.
 bool same_file(const std::string& one, const std::string& other);

@@ -1,6 +1,6 @@
 // PrivateDirectory: an open directory that only this user may enter, and access to its files by name.
 //
-// All operations use the open descriptor, so that nobody can substitute another directory, and follow no symbolic
+// All operations use the open descriptor, so that no process can substitute another directory, and follow no symbolic
 // link. The caller knows which files there are and what they are for.
 #pragma once
 

@@ -39,8 +39,8 @@ class UnixSocket {
  public:
   static constexpr size_t kMaxDescriptors = 16;  // in one message
 
-  // Connects to the socket `name` in `directory`. Fails with ENOENT or ECONNREFUSED if nobody listens, and with
-  // TAILRACE_TIMEOUT if nobody accepts connections.
+  // Connects to the socket `name` in `directory`. Fails with ENOENT or ECONNREFUSED if no process listens, and with
+  // TAILRACE_TIMEOUT if no process accepts connections.
   static Result<UnixSocket> connect(const PrivateDirectory& directory, const std::string& name,
                                     const Deadline& deadline);
   // Returns two sockets that are connected with each other.

@@ -23,7 +23,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Signals that end a process by their default action, and that somebody sends: a user, a batch system, a limit.
+// Signals that end a process by their default action, and that are sent by a user, a batch system, a limit.
 // Those of a fault in the program are left alone: after a fault nothing can be trusted.
 constexpr std::array kSignals{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE};
 

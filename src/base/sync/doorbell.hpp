@@ -3,7 +3,7 @@
 // The thread that serves calls prepare(), looks for work once more, and then calls either cancel() or sleep(). A
 // thread that makes work visible calls ring() after it. A ring costs a system call only if the server sleeps or is
 // about to. The bell is an eventfd, so that the kernel (io_uring) and other processes can ring it as well. The server
-// can also sleep on one descriptor of somebody else at the same time, such as that of a network library.
+// can also sleep on one descriptor of another owner at the same time, such as that of a network library.
 #pragma once
 
 #include <algorithm>

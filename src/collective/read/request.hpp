@@ -22,7 +22,7 @@ namespace tailrace::collective {
 // A file domain is read in ranges of this many bytes.
 struct RequestHeader {
   uint64_t range = 0;    // which range of the domain the pieces are in
-  uint64_t pieces = 0;   // 0: nothing is asked for, and nobody replies
+  uint64_t pieces = 0;   // 0: nothing is asked for, and no process replies
   uint64_t is_last = 0;  // of the process's requests to the aggregator
 };
 

@@ -33,7 +33,7 @@ class Pace {
   void hurry(bool somebody_waits) { hurried_ = somebody_waits; }
 
   bool allows(Nanoseconds now) const { return hurried_ || now >= due(); }
-  // Returns the time when the next transfer may begin if nobody waits.
+  // Returns the time when the next transfer may begin if nothing waits.
   Nanoseconds due() const { return std::max(next_, rested_); }
   // Notes that a transfer of `bytes` has begun.
   void took(uint64_t bytes, Nanoseconds now) {

@@ -29,7 +29,7 @@ struct GatherOptions {
   uint64_t very_small = uint64_t{64} << 10;
   // A request is small if its pieces are shorter than this on average.
   uint64_t small = uint64_t{512} << 10;
-  // If true, held requests leave only by `count`, or when someone waits for them: the merged accesses then do not
+  // If true, held requests leave only by `count`, or when a client waits for them: the merged accesses then do not
   // depend on the speed of the storage. Awaited requests must be `immediate`.
   bool by_count = false;
 };
@@ -54,7 +54,7 @@ class Gather {
   void began(FileId file, bool joined);
   void ended(FileId file);
 
-  // From here to its patient(), nothing of the file is held: someone waits for it.
+  // From here to its patient(), nothing of the file is held: a client waits for it.
   void impatient(FileId file) { ++files_[file].impatient; }
   void patient(FileId file) { --files_[file].impatient; }
 

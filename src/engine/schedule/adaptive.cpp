@@ -80,7 +80,7 @@ void Adaptive::ended(const Request& request) {
   arm.choice.bytes += bytes_of(request);
 }
 
-// Passes the time, which belongs to the present trial until somebody notices that it is over.
+// Passes the time, which belongs to the present trial until it is noticed that it is over.
 void Adaptive::pass(Nanoseconds now) {
   if (now > now_) {
     const Nanoseconds from = std::max(now_, measured_from_);

@@ -356,7 +356,7 @@ bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
   return note_address(made.id(), made_.datasets.emplace_back()) && made.reset();
 }
 
-// Tells HDF5 the value of what nobody has written. HDF5 itself writes it nowhere; see format/plan/holes.hpp.
+// Tells HDF5 the value of what was not written. HDF5 itself writes it nowhere; see format/plan/holes.hpp.
 bool set_fill_value(hid_t creation, ElementType type, const std::optional<Number>& value) {
   if (!value) return true;
   const Handle of = native_type(type);

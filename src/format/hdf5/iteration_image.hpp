@@ -33,7 +33,7 @@ struct FileEnding {
   std::vector<MetadataPiece> body;
   MetadataPiece head;
 
-  // Fills what nobody has written (format/plan/holes.hpp).
+  // Fills what was not written (format/plan/holes.hpp).
   void fill_holes(const Config& config, const IterationPlan& plan);
 };
 

@@ -1,6 +1,6 @@
 // ArrayPlaces: where the arrays lie in a file that several nodes write together.
 //
-// Each node computes the same places from the global shapes that its clients have: nobody waits for another one. An
+// Each node computes the same places from the global shapes that its clients have: nothing waits for another one. An
 // array has its place in every iteration, also if no block of it comes. Pure.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The value of elements that nobody has written: the variable's fill_value, else NaN. Pure.
+// The value of elements that were not written: the variable's fill_value, else NaN. Pure.
 #pragma once
 
 #include <cstddef>

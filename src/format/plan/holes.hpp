@@ -1,6 +1,6 @@
 // Holes: what no block of a shared dataset covers.
 //
-// Elements that nobody wrote have the variable's fill_value. Without one they are NaN if clients are missing, not
+// Elements that were not written have the variable's fill_value. Without one they are NaN if clients are missing, not
 // zeros that look like data. Integers and booleans have no such value, and stay zero. If no client is missing, and
 // there is no fill_value, the program left the holes on purpose: they are not written. The holes of a node's file are
 // mostly other nodes' parts, if there are other nodes: then they are written only if clients are missing.

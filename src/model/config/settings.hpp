@@ -27,7 +27,7 @@ enum class FormatKind { hdf5, plain };  // openPMD in HDF5, or HDF5 alone
 // Which iterations have an XDMF file beside their file.
 enum class XdmfIterations { none, first, every };
 enum class ScheduleKind { fifo, hbrr, twins, adaptive };
-// Names who has the files of a forwarder that is lost: the next forwarder, this node itself, or nobody.
+// Names who has the files of a forwarder that is lost: the next forwarder, this node itself, or none.
 enum class OnForwarderLoss { next, direct, fail };
 // When a forwarder confirms a write: when it is written, durable, or in the forwarder's memory.
 enum class Confirm { written, durable, received };
@@ -105,7 +105,7 @@ struct StorageSettings : NodeStorage {
   Existing existing = Existing::refuse;  // what to do with files of an earlier run of this series
   bool direct = true;                    // bypass the page cache where possible
   uint32_t queue_depth = 8;              // transfers in progress at once
-  Throttle throttle;                     // of writes, while nobody waits for them
+  Throttle throttle;                     // of writes, while nothing waits for them
 
   // Returns the directories that contain raw files. Relative paths start at the first.
   std::span<const std::string> file_roots() const {

@@ -178,7 +178,7 @@ std::vector<std::byte> encode_loss(const LossRecord& loss);
 std::vector<std::byte> encode_plain(ForwardKind kind);  // leave, leaving
 
 std::optional<ForwardHead> decode_head(std::span<const std::byte> body);
-// Return none also if the message has records that nobody may send: see the fields above. `bulk` is the size of the
+// Return none also if the message has records that must not be sent: see the fields above. `bulk` is the size of the
 // message's bulk data, which must be that of its writes.
 std::optional<std::vector<TransferRecord>> decode_transfers(std::span<const std::byte> body, uint64_t bulk);
 std::optional<ForwardCallMessage> decode_forward_call(std::span<const std::byte> body);

@@ -107,7 +107,7 @@ Status start(const StartOptions& options, const Deadline& deadline) {
   return start_failed(options, failed->code(), "did not start: " + failed->fault().message);
 }
 
-// Starts a server after winning the election: nobody else starts one now. No socket: the caller tries again.
+// Starts a server after winning the election: no other process starts one now. No socket: the caller tries again.
 Result<std::optional<UnixSocket>> elected(const RuntimeDirectory& job, int server, const StartOptions& options,
                                           const Deadline& deadline) {
   Result<UnixSocket> there = meet_running(job, server, deadline);
@@ -158,7 +158,7 @@ Result<UnixSocket> meet_running(const RuntimeDirectory& job, int server, const D
 
 Result<UnixSocket> meet(RuntimeDirectory& job, int server, const StartOptions& options) {
   Result<UnixSocket> socket = meet_or_start(job, server, options);
-  // If nobody else comes, the election's files would stay. (Other processes that hold an election do the same.)
+  // If no other process comes, the election's files would stay. (Other processes that hold an election do the same.)
   if (!socket.ok()) (void)job.remove_if_unused();
   return socket;
 }
@@ -188,7 +188,7 @@ bool ServerLock::is_taken(const RuntimeDirectory& job, int server) {
 }
 
 ServerLock::~ServerLock() {
-  if (held_ != nullptr) mutex_.remove();  // before the lock is released, so that nobody takes one that is about to go
+  if (held_ != nullptr) mutex_.remove();  // before the lock is released: no process may take one that goes
 }
 
 namespace {

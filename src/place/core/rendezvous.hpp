@@ -1,9 +1,9 @@
 // Rendezvous: connects a client to the node's server, which the first client starts.
 //
-// A client connects. If nobody listens, it takes the job's election lock, tries again, starts the server's program,
-// and waits for an announcement over a pair of sockets: that the server is ready, or why it is not. Other clients
-// wait for the lock meanwhile. Two servers never run at once: the server's own lock guarantees this, and the election
-// only saves work. The protocol between connected clients and servers is not part of this file.
+// A client connects. If no process listens, it takes the job's election lock, tries again, starts the server's
+// program, and waits for an announcement over a pair of sockets: that the server is ready, or why it is not. Other
+// clients wait for the lock meanwhile. Two servers never run at once: the server's own lock guarantees this, and the
+// election only saves work. The protocol between connected clients and servers is not part of this file.
 #pragma once
 
 #include <chrono>

@@ -62,7 +62,7 @@ std::vector<int> clients_with(const std::vector<std::string>& names, std::string
   return clients;
 }
 
-// Removes the lock of a server that was killed. Returns false if it is no such lock, or if somebody holds it. A
+// Removes the lock of a server that was killed. Returns false if it is no such lock, or if a process holds it. A
 // server that takes the lock meanwhile sees that its name is gone, and makes it again.
 bool remove_lock_of_the_dead(const PrivateDirectory& directory, const std::string& name) {
   if (!name.starts_with(kServerBegin) || !name.ends_with(kLockEnd)) return false;
@@ -164,7 +164,7 @@ Result<bool> RuntimeDirectory::remove_if_unused() {
   Result<FileMutex> election = FileMutex::open(directory_, election_lock());
   if (!election.ok() && !directory_.still_there()) return true;  // another process was faster
   if (!election.ok()) return election.status();
-  // Holds the election's lock, so that nobody starts a server in a directory that is about to be removed.
+  // Holds the election's lock, so that no process starts a server in a directory that is about to be removed.
   const Result<FileMutex::Held> held = election.value().lock(Nanoseconds::zero());
   if (!held.ok() && held.status().code() == TAILRACE_TIMEOUT) return false;
   if (!held.ok()) return held.status();

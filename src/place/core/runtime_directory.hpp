@@ -61,7 +61,7 @@ class RuntimeDirectory {
 
   // Makes the job's directory again if a server removed it meanwhile, at its end.
   Status make_again();
-  // Removes the job's directory if it contains only locks that nobody holds, and nobody holds an election.
+  // Removes the job's directory if it contains only locks that are free, and no process holds an election.
   // Returns true if it is gone. The root stays.
   Result<bool> remove_if_unused();
 

@@ -45,7 +45,7 @@ Result<std::byte*> map_shared(int fd, uint64_t bytes) {
   return begin;
 }
 
-// Returns true if huge pages could not be gathered because somebody uses this part at the moment.
+// Returns true if huge pages could not be gathered because a process uses this part at the moment.
 bool is_in_use(int error) { return error == EAGAIN || error == EBUSY; }
 
 // Returns errno, or 0.
@@ -154,7 +154,7 @@ Segment::~Segment() {
   if (process_ == process_mark()) munmap(mapping_, pool_ + memory_.bytes());
 }
 
-// On the server's cpu: nobody computes there.
+// On the server's cpu: no process computes there.
 void Segment::start_toucher(uint64_t ahead) {
   toucher_.emplace(pool_,
                    Toucher::Options{.take = [this](size_t offset, size_t size) { return take_part(offset, size); },

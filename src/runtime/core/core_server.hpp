@@ -35,7 +35,7 @@ struct CoreServerOptions {
   std::string root;    // of runtime directories
   std::string job;     // see RuntimeDirectory::job_name
   int server = 0;      // its number among the node's servers
-  int announce = -1;   // a descriptor on which to report that it is ready, or why not; -1: nobody waits
+  int announce = -1;   // a descriptor on which to report that it is ready, or why not; -1: none
   bool drain = false;  // write what an earlier server left, admit no client, and end
   std::optional<Nanoseconds> first_client_in;  // end if no client comes within this time; none: wait without limit
   std::string log_level = "warning";

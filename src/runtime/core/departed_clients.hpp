@@ -11,8 +11,8 @@
 
 namespace tailrace::impl {
 
-// Looks at all jobs of this user on this node. Returns at once if the process lives, or nobody writes for it. Fails
-// with TAILRACE_TIMEOUT at the deadline.
+// Looks at all jobs of this user on this node. Returns at once if the process lives, or no server writes for it.
+// Fails with TAILRACE_TIMEOUT at the deadline.
 Status wait_for_departed_client(pid_t process, const Deadline& deadline);
 
 }  // namespace tailrace::impl

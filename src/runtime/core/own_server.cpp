@@ -34,7 +34,7 @@ OwnServer::~OwnServer() = default;
 Result<std::unique_ptr<StandIn>> OwnServer::take_over(RuntimeDirectory& job, int server, int client,
                                                       const Config& config, const Segment& segment, Log& log) {
   std::unique_ptr<OwnServer> own(new OwnServer(job, client, config, log));
-  // Steps that may fail come first: from take_client() on, nobody else can continue for the client.
+  // Steps that may fail come first: from take_client() on, no other process can continue for the client.
   Status status = own->build(segment);
   if (status.ok()) status = own->take_client(server);
   if (status.ok()) status = own->begin();

@@ -112,7 +112,7 @@ std::optional<NodeOfFiles> other_node_awaited(const Config& config, FileSystem& 
                                               int client, const std::string& file) {
   if (!config.nodes_share_files()) return std::nullopt;
   auto nodes = nodes_of_files(files, directory, pattern_of(config, client));
-  if (!nodes.ok()) return NodeOfFiles{0, directory, "an unknown machine"};  // nobody knows, so the file stays
+  if (!nodes.ok()) return NodeOfFiles{0, directory, "an unknown machine"};  // unknown, so the file stays
   std::erase_if(nodes.value(),
                 [&](const NodeOfFiles& of) { return of.node == static_cast<uint32_t>(config.place.node); });
   return node_awaited(files, nodes.value(), file);

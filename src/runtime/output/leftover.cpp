@@ -38,7 +38,7 @@ Status sync_directory(FileSystem& files, const std::string& directory) {
   return names.status().ok() ? files.sync(names.handle()) : names.status();
 }
 
-// Nobody knows whether the run that wrote the unfinished file might have replaced one that has the final name.
+// It is unknown whether the run that wrote the unfinished file might have replaced one that has the final name.
 Status name_is_taken(const std::string& file, const std::string& final_path) {
   Fault fault;
   fault.code = TAILRACE_EXISTS;

@@ -33,8 +33,8 @@ std::string file_of_xdmf(std::string_view xdmf);
 using AwaitedNode = std::function<std::optional<NodeOfFiles>(const std::string& file)>;
 
 // Publishes or removes one unfinished file in `directory`; if `apply` is false, only looks. A file that lacks the
-// part of a node that may still write it is left alone. Other nodes may treat the file meanwhile. REQUIRES: nobody
-// else writes it.
+// part of a node that may still write it is left alone. Other nodes may treat the file meanwhile. REQUIRES: no
+// other process writes it.
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
                     const AwaitedNode& awaited, const CompleteJoint& complete = complete_joint);
 

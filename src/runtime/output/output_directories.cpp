@@ -22,7 +22,7 @@ constexpr std::string_view kOn = " on ";
 constexpr std::string_view kWrites = ", writing '";
 constexpr size_t kMostHolder = 255;
 
-// The lock of a writer of the format plain, whose unfinished files nobody would know by their names: the lock's file,
+// The lock of a writer of the format plain, whose unfinished files cannot be told by their names: the lock's file,
 // which has the pattern, stays as long as there are some. Of the files of several nodes, those count that lack the
 // part of this one.
 class PlainLock final : public NameLock {

@@ -25,7 +25,7 @@ Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Con
                                                                        const std::string& who, int client, Log& log);
 
 // Returns ok unless the lock of an earlier server of this node, one of several, has gone from a directory. While the
-// server's data wait in shared memory, its lock stays: so somebody has removed it, or the directory, to give them up.
+// server's data wait in shared memory, its lock stays: so a user has removed it, or the directory, to give them up.
 Status check_not_given_up(const Config& config, const FileSystem& files, const std::string& who);
 
 // A lock's file: the machine of its holder, and the pattern of the files of the format plain that it writes; "" if

@@ -197,7 +197,7 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
               });
 }
 
-// `wanted`: empty if nobody could read it.
+// `wanted`: empty if it could not be read.
 void RawFiles::opened(const Descriptor& descriptor, const FileToOpen& wanted, bool again, Result<SharedFile*> file) {
   --names_;
   const std::string path = wanted.path.empty() ? "" : storage_.file_path(wanted.path);
@@ -492,7 +492,7 @@ void RawFiles::end(const Descriptor& descriptor, const Status& status, const std
                    const std::string& what) {
   if (status.ok()) return host_.file_verb_ended(descriptor, {});
   Fault fault = status.fault();
-  // A sync after one that has failed: nobody knows any more what is on the device.
+  // A sync after one that has failed: it is unknown what is on the device.
   if (fault.code == TAILRACE_NOT_PUBLISHED && descriptor.verb != Verb::file_close) fault.code = TAILRACE_IO_ERROR;
   fault.operation = name_of(descriptor.verb);
   if (!path.empty()) fault.file = path;

@@ -122,7 +122,7 @@ void SharedFiles::sync_opened(const Shared& of, FileOperationEnd& opened) {
                  "found another file under the name '" + of->place.path + "' a moment after it was opened"));
 }
 
-// All that is needed of the file is open. From here to its end, or to the request that empties it, nobody comes
+// All that is needed of the file is open. From here to its end, or to the request that empties it, no process comes
 // between.
 void SharedFiles::settle(const Shared& of) {
   const bool for_one = !of->final_path.empty();

@@ -162,7 +162,7 @@ void ClientBlocks::place_again(Block block, const FileGroup::Chunk& chunk) {
   forget_if_failed(block);
 }
 
-// Nobody knows any more which of an iteration's blocks an earlier server had lost, so none of them counts as written.
+// It is unknown which of an iteration's blocks an earlier server had lost, so none of them counts as written.
 void ClientBlocks::forget_if_failed(const Block& block) {
   const Status why = parts_.files.iterations().failure(block.iteration);
   if (!why.ok()) parts_.files.format().forget(block, why);

@@ -2,7 +2,7 @@
 //
 // It stores no directories: every directory exists, and contains what the names of files imply. Otherwise files
 // behave as on a file system: holes read as zeros, a removed file lives while it is open, a rename replaces. Errors
-// are those of the system calls. Nobody else sees these files, so every lock is free.
+// are those of the system calls. No other process sees these files, so every lock is free.
 #pragma once
 
 #include <map>

@@ -32,7 +32,7 @@ struct ForwarderEvent {
     sent,      // the bulk data of message `number` are not needed any more
     ended,     // the answer to transfers `number`: `results`, and `bulk` bytes that wait for receive() or refuse()
     received,  // the bulk data of receive() with tag `number` are there, or not: `status`
-    answered,  // the call `number`: `answer`; none: its link is gone, and nobody knows whether it was carried out
+    answered,  // the call `number`: `answer`; none: its link is gone, and it is unknown whether it was carried out
     failed,    // a write that was confirmed as received on the link `number` has failed: `loss`
     leaving,   // the forwarder will end when everything is answered
     lost       // the link `number` is gone; what was sent on it and not answered never will be
@@ -80,13 +80,13 @@ class ForwarderSet {
   bool refuses_key(size_t forwarder) const;
   // Returns the link to the forwarder, the present one or the last. Each has a number of its own.
   uint64_t link(size_t forwarder) const { return forwarders_[forwarder].peer; }
-  // Connects to all forwarders at once, so that those learn of the list whom other nodes use, and waits for the
+  // Connects to all forwarders at once, so that those learn of the list that other nodes use, and waits for the
   // links. Fails if there is none, with all reasons. Who cannot be reached now is tried again when needed.
   Status reach_all();
   // Connects, if there is no link yet, and waits for it. After a loss this tries again; after a refusal it
   // makes no more links.
   Status reach(size_t forwarder);
-  // Returns why a forwarder has refused this client's list, if one has: then nobody else may stand in for it.
+  // Returns why a forwarder has refused this client's list, if one has: then no other forwarder may stand in for it.
   const Status& refusal() const { return refusal_; }
 
   // Makes a call, and waits for its answer; events that come meanwhile wait for poll(). A Status is that of the link:

@@ -77,7 +77,7 @@ class Perseverance {
 
 }  // namespace
 
-// ---- whom to ask -----------------------------------------------------------------------------------------------
+// ---- which forwarder to ask ------------------------------------------------------------------------------------
 
 // Forwarders may have other working directories than this process.
 std::string RemoteFiles::absolute(const std::string& path) {
@@ -121,7 +121,7 @@ std::optional<size_t> RemoteFiles::reach_from(size_t home) {
       const size_t one = (home + i) % forwarders_.size();
       if (forwarders_.is_usable(one) == lost || is_silent(one)) continue;
       const Status reached = reach(one);
-      if (!forwarders_.refusal().ok()) return std::nullopt;  // the list is wrong, so nobody else may stand in
+      if (!forwarders_.refusal().ok()) return std::nullopt;  // the list is wrong, so no other forwarder may stand in
       if (!reached.ok() && complained_.insert(one).second) log_.warning("{}", reached.fault().message);
       if (!reached.ok()) continue;
       complained_.erase(one);

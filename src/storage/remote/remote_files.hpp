@@ -50,7 +50,7 @@ class RemoteFiles final : public FileSystem {
     uint32_t remote = 0;  // the forwarder's number of it
     bool here = false;    // this node itself has it open, as `local`
     FileHandle local = 0;
-    Status failure = {};         // nobody has it open any more, or a write that was confirmed is lost
+    Status failure = {};         // it is not open anywhere any more, or a write that was confirmed is lost
     bool unsure = false;         // writes were confirmed as received, and no sync has followed
     Opening settled = {};        // the last one whose forwarder has ended all that it was sent
     FileIdentity identity = {};  // to recognise it under another name, or elsewhere
@@ -82,7 +82,7 @@ class RemoteFiles final : public FileSystem {
   // Returns true if the forwarder has the file open, and the link by which it opened it is there.
   bool is_linked(const File& file) const { return is_linked(file.forwarder, file.link); }
   // Moves the files of lost forwarders elsewhere, and takes their locks again. Returns true if there were any. Files
-  // that nobody can open get their failure.
+  // that cannot be opened get their failure.
   bool move_from_lost();
   // Returns the forwarder to which the names at a path belong.
   size_t home_of(const std::string& path) const;

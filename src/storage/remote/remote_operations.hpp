@@ -34,7 +34,7 @@ class RemoteOperations {
     FileOperation what;
     std::set<uint64_t> calls;  // that are not answered
     uint64_t deciding = 0;     // whose answer is the operation's; 0: it cannot fail
-    bool is_lost = false;      // nobody knows whether that was carried out
+    bool is_lost = false;      // it is unknown whether that was carried out
     Status status = {};
     size_t forwarder = 0;  // that has the name, and its link
     uint64_t link = 0;

@@ -386,7 +386,7 @@ void RemoteStorage::scatter(Message& message) {
   }
 }
 
-// Ends the transfers of a message that is answered, and whose memory nobody uses any more.
+// Ends the transfers of a message that is answered, and whose memory is not used any more.
 void RemoteStorage::settle(uint64_t number, Message& message) {
   if (!message.sent || !message.answered || message.coming) return;
   const Message over = std::move(message);

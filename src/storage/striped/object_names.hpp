@@ -48,7 +48,7 @@ class ObjectNames {
   // Returns ok if the open object is the one with this index of the file that `head` describes.
   Status expect_object(FileHandle object, const std::string& path, const ObjectHead& head, uint32_t index) const;
 
-  // Removes the objects beside object 0. Those that cannot be removed stay without a file, which harms nobody and
+  // Removes the objects beside object 0. Those that cannot be removed stay without a file, which does no harm and
   // takes space.
   void remove_others(const ObjectHead& head) const;
 

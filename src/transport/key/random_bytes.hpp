@@ -8,7 +8,7 @@
 
 namespace tailrace::impl {
 
-// Fills the span with bytes that nobody can guess.
+// Fills the span with unpredictable bytes.
 using RandomBytes = std::function<void(std::span<std::byte>)>;
 
 // Returns the generator of the operating system. Any thread; it holds no state, so a forked child gets other bytes.

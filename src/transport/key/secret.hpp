@@ -1,4 +1,4 @@
-// Secret: 32 bytes that nobody else may learn, such as a key; and the way to make one from another (libsodium's
+// Secret: 32 bytes that must stay secret, such as a key; and the way to make one from another (libsodium's
 // crypto_kdf). A secret never gets into a message or a log.
 #pragma once
 

@@ -1,9 +1,9 @@
 // Links: connections over a transport whose ends have greeted each other. It tells each end the terms of the other,
 // and notices peers that have fallen silent.
 //
-// Both ends of forwarding use it; it knows nothing of the messages' meaning. The transport lets nobody in who has no
-// key: all that is seen of such a one is a line in the log. An idle connection carries a beat, so that a peer whose
-// node is gone is noticed within Options::silence. One thread; poll() must be called at due().
+// Both ends of forwarding use it; it knows nothing of the messages' meaning. The transport lets no stranger in who
+// has no key: all that is seen of such a one is a line in the log. An idle connection carries a beat, so that a peer
+// whose node is gone is noticed within Options::silence. One thread; poll() must be called at due().
 //
 // With Options::lease, this end may act for a peer only for so long after it sent something that the peer has
 // answered. The peer, which counts from the last message that it has got, knows when that time is over, although

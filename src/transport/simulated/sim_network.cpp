@@ -47,7 +47,7 @@ std::optional<Nanoseconds> SimNetwork::due() const {
   return under_way_.begin()->first.first;
 }
 
-// A look at the clock, or ringing a bell, may let somebody else run who delivers, too.
+// A look at the clock, or ringing a bell, may let another fiber run that delivers, too.
 void SimNetwork::deliver() {
   const Nanoseconds now = clock_.now();
   while (!under_way_.empty() && under_way_.begin()->first.first <= now) {

@@ -4,7 +4,7 @@
 // connections, let all packets between two endpoints vanish or bulk data drip, and kill endpoints. A connection that
 // ends while bulk data move leaves some of them at the receiver, as a reset in the middle of a frame does. A caller
 // is connected before its listener hears of it, which may never be (a half-open connection). Time is the clock's:
-// nothing moves until somebody calls deliver(). One thread.
+// nothing moves until deliver() is called. One thread.
 #pragma once
 
 #include <chrono>
@@ -54,7 +54,7 @@ class SimNetwork {
 
   // Ends all connections between the two hosts; both ends see it.
   void cut(const std::string& one, const std::string& other);
-  // From now on, all packets from one host to the other vanish, or are late by this time; nobody sees it.
+  // From now on, all packets from one host to the other vanish, or are late by this time; unnoticed.
   void mute(const std::string& from, const std::string& to) { silent_.insert({from, to}); }
   void delay(const std::string& from, const std::string& to, Nanoseconds time) { late_[{from, to}] = time; }
   // From now on, bulk data go that way at this rate, in bytes a second.

@@ -6,7 +6,7 @@
 // bytes, the last one with the rest, so that heads need not wait behind long bulk data.
 //
 // Pieces go by any connection of the peer, in any order; all other frames of messages go by its first one. Further
-// ones are made by whoever has called: the listener tells it a secret (invite), which a further connection repeats in
+// ones are made by the caller: the listener tells it a secret (invite), which a further connection repeats in
 // its first frame (join); once the listener has answered (joined), it carries pieces both ways.
 #pragma once
 

@@ -167,7 +167,7 @@ void TcpTransport::accept_some() {
   }
 }
 
-// Returns true if somebody waits.
+// Returns true if a connection waits.
 bool TcpTransport::accept_one() {
   while (!waiting_ && may_accept_) {
     sockaddr_storage from{};
@@ -457,7 +457,7 @@ void TcpTransport::set_timer() {
   if (!further_.empty() || some_have_further_) least = std::min(least.value_or(Nanoseconds::max()), beat_at_);
   if (may_accept_ || waiting_) least = std::min(least.value_or(Nanoseconds::max()), now() + kLeastTurn);
   for (const auto& [id, one] : leaving_) least = std::min(least.value_or(one.until), one.until);
-  if (least == set_for_) return;  // most polls: nobody must be dropped, and the timer stands
+  if (least == set_for_) return;  // most polls: no stranger must be dropped, and the timer stands
   set_for_ = least;
   itimerspec at{};
   if (least) at.it_value = to_timespec(std::max(*least - now(), Nanoseconds(1)));

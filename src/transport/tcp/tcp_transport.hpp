@@ -38,7 +38,7 @@ namespace tailrace::impl {
 class TcpTransport final : public Transport {
  public:
   static constexpr Nanoseconds kLongestSleep = std::chrono::hours(1);  // of the owner, if nothing happens
-  static constexpr size_t kMostByItself = 4;                           // threads, if nobody says how many
+  static constexpr size_t kMostByItself = 4;                           // threads, by default
   static constexpr Nanoseconds kLongestEnd = std::chrono::seconds(2);  // for the other end to have had everything
 
   // Fails with TAILRACE_UNSUPPORTED if TLS cannot be used here. The doorbell outlives the transport.
@@ -128,7 +128,7 @@ class TcpTransport final : public Transport {
   bool some_have_further_ = false;                 // of the peers, at the last time
   std::optional<Nanoseconds> set_for_;             // the time at which the timer rings
   PeerId last_ = 0;
-  std::optional<size_t> most_connections_;  // none: nobody has needed it
+  std::optional<size_t> most_connections_;  // none: not needed yet
   std::unique_ptr<Team> team_;              // from the first turn that needs it
 };
 

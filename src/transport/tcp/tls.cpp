@@ -173,7 +173,7 @@ Result<bool> TlsStream::shake_hands() {
     return false;
   }
   if (SSL_session_reused(ssl_.get()) != 1) {
-    return Status(TAILRACE_IO_ERROR, "found a handshake without a key");  // cannot be: nobody has a certificate
+    return Status(TAILRACE_IO_ERROR, "found a handshake without a key");  // cannot be: there are no certificates
   }
   if (const Result<bool> flushed = flush(); !flushed.ok()) return flushed;
   return true;

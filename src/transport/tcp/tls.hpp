@@ -1,5 +1,5 @@
 // TLS 1.3 with an external pre-shared key (RFC 8446), by OpenSSL. A holder of the key may connect, and may listen;
-// nobody has a certificate. The key's identity is its name, which is public.
+// there are no certificates. The key's identity is its name, which is public.
 //
 // A fresh X25519 key of each end goes into every session, so that a key that is stolen later opens no recorded one.
 // The ciphers are AES-128-GCM, and ChaCha20-Poly1305 for processors without instructions for AES.

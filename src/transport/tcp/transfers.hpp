@@ -51,7 +51,7 @@ class Transfers {
 
   // Adds bulk data, which wait until they are fetched. Returns their number.
   uint64_t add(std::span<const iovec> bulk, uint64_t bytes, uint64_t tag);
-  // Returns true if nobody has fetched or refused them.
+  // Returns true if they were neither fetched nor refused.
   bool waits(uint64_t number) const;
   // The next two require waits(). refuse() returns the tag of the send, which has ended.
   void fetch(uint64_t number);
@@ -64,7 +64,7 @@ class Transfers {
   // Between turns: expects the bulk data `number` of the other end.
   void expect(uint64_t number, std::span<std::byte> into, uint64_t tag);
   // In a turn, by the thread of any connection: takes the memory of a piece, which the connection then fills. Fails
-  // if nobody has asked for such a piece, or if it was taken before. Valid until add_up() has counted the piece.
+  // if no such piece was requested, or if it was taken before. Valid until add_up() has counted the piece.
   Result<std::span<std::byte>> take(uint64_t number, uint32_t place, uint64_t bytes) const;
 
   // ---- between turns
@@ -91,7 +91,7 @@ class Transfers {
     std::span<std::byte> into;
     uint64_t left = 0;  // bytes that have not come
     uint64_t tag = 0;
-    // For each piece: somebody has taken it. The only thing that threads share in a turn. It guards no other memory,
+    // For each piece: a thread has taken it. The only thing that threads share in a turn. It guards no other memory,
     // whose users the begin and the end of a turn order, so relaxed exchanges suffice.
     mutable std::vector<std::atomic<bool>> taken;
   };

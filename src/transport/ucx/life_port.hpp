@@ -10,7 +10,7 @@
 
 namespace tailrace::impl {
 
-// Returns a socket that listens at `address`, so that nobody else does; none if UCX, or another process, does
+// Returns a socket that listens at `address`, so that no other process does; none if UCX, or another process, does
 // already.
 FileDescriptor held_port(const SocketAddress& address);
 

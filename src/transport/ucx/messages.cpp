@@ -205,7 +205,7 @@ void Messages::use_memory(std::span<std::byte> memory) {
       UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
   params.address = memory.data();
   params.length = memory.size();
-  params.flags = UCP_MEM_MAP_NONBLOCK;  // does not touch pages that nobody has used yet
+  params.flags = UCP_MEM_MAP_NONBLOCK;  // does not touch unused pages
   ucp_mem_h handle = nullptr;
   // Mostly the limit of locked memory (ulimit -l). Everything works without, only a little slower.
   if (ucp_mem_map(worker_.context(), &params, &handle) != UCS_OK) return;
@@ -302,7 +302,7 @@ void Messages::deliver(Peer& peer, std::vector<std::byte> head, const Arrival& b
   events_.push_back(std::move(event));
 }
 
-// Ends the connection. Returns what a callback returns for data that nobody wants.
+// Ends the connection. Returns what a callback returns for unwanted data.
 ucs_status_t Messages::break_off(Peer& peer, const char* reason) {
   connections_.fail(peer, Status(TAILRACE_IO_ERROR, fmt::format("the connection to {}: {}", peer.address, reason)));
   return UCS_OK;

@@ -24,7 +24,7 @@ namespace tailrace::impl {
 
 class Messages {
  public:
-  static constexpr size_t kMostWaiting = 65536;  // messages of one peer whose bulk data nobody has fetched
+  static constexpr size_t kMostWaiting = 65536;  // messages of one peer whose bulk data were not fetched
 
   // Bulk data up to `most_eager` bytes travel with their message. All three outlive the messages; ends and messages
   // are appended to `events`.

@@ -20,7 +20,7 @@ struct Send {
   Messages* owner = nullptr;
   Peer* peer = nullptr;
   uint64_t tag = 0;
-  bool is_welcome = false;  // our own: nobody hears of its end
+  bool is_welcome = false;  // our own: its end is not reported
   uint32_t parts = 0;       // active messages that have not ended
   Status status = {};       // of the first part that failed
   std::vector<std::byte> head = {};
