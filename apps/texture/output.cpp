@@ -22,7 +22,7 @@ class NoOutput : public Output {
   std::vector<float> plane_;
 };
 
-// The file, of which this rank sees its rows of all planes, one after the other.
+// The file, of which this rank sees its rows of one plane after another.
 class PlanesFile : public SharedFile {
  public:
   explicit PlanesFile(const OutputOptions& o) : SharedFile(o.file, MPI_MODE_CREATE | MPI_MODE_WRONLY) {

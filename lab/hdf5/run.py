@@ -182,7 +182,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
     parser.add_argument("--only", default="", metavar="WORDS",
                         help="the lines whose titles contain this (default: all)")
-    parser.add_argument("--connector", default="", help="what it is told, such as 'place=core budget=67108864'")
+    parser.add_argument("--connector", default="", help="its settings, such as 'place=core budget=67108864'")
     parser.add_argument("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
     parser.add_argument("--vol-async", type=pathlib.Path, default=None, metavar="PREFIX",
                         help="also the peer vol-async, which is there with its HDF5 (default: it is not measured)")

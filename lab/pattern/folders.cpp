@@ -72,7 +72,7 @@ bool OutputFolders::can_bypass_cache() const {
     const int descriptor = ::open(name.c_str(), O_CREAT | O_WRONLY | O_DIRECT, 0666);
     const bool can = descriptor >= 0;
     if (can) ::close(descriptor);
-    ::unlink(name.c_str());  // a refused O_DIRECT may have created the file all the same
+    ::unlink(name.c_str());  // a refused O_DIRECT may have created the file nevertheless
     if (!can) return false;
   }
   return true;

@@ -79,7 +79,7 @@ void add_write(CLI::App& app, WriteOptions& write) {
   app.add_option("--iterations", write.iterations, "computations with output")
       ->check(CLI::Range(1, 999999))
       ->option_text("N = 8");
-  app.add_option("--variables", write.variables, "computed and handed over one after the other")
+  app.add_option("--variables", write.variables, "computed and handed over one at a time")
       ->check(CLI::Range(1, 1024))
       ->option_text("N = 1");
   app.add_option("--budget", write.budget, "memory for output under way, in outputs of one iteration")

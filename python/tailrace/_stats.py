@@ -47,7 +47,7 @@ class VariableStats:
     chunks_skipped: int  #: of these, not compressed for lack of time
     bytes_filtered: int  #: of these chunks, before filtering
     bytes_stored: int  #: of these chunks, in the file
-    filtering: Times  #: time for a block: all its chunks, one after the other
+    filtering: Times  #: time for a block: all its chunks together
 
 
 @dataclass(frozen=True)

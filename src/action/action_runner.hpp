@@ -1,7 +1,7 @@
 // ActionRunner: runs the actions that the configuration binds to events, in order, and reports their results.
 //
 // It lies between the server, which knows the events and the blocks, and the plugin hosts, which run the functions:
-// one host for each library or Python file, and one for the built-in statistics. Events run one after the other, and
+// one host for each library or Python file, and one for the built-in statistics. Events run one at a time, and
 // the actions of one event in the order of the configuration. An action that fails is reported once and not run
 // again; the others continue. The runner never blocks, and reads no block itself. The built-ins `store` and `drop` do
 // not run here: the server does them itself.

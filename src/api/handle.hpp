@@ -38,7 +38,7 @@ struct tailrace_client {
   tailrace::impl::ErrorRecord error;
   std::deque<tailrace::impl::Status> untold;  // failures that the close has not reported, oldest first
   // True while a thread is in a call. acquire on entry, release on leaving: different threads may call on a handle,
-  // one after the other.
+  // one at a time.
   std::atomic<bool> inside{false};
 };
 

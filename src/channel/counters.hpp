@@ -50,7 +50,7 @@ struct VariableCounters {
   Tally chunks_skipped;  // … and not compressed, for lack of time
   Tally bytes_filtered;  // of these chunks, before filtering
   Tally bytes_stored;    // … and after
-  Histogram filtering;   // time per block: all of its chunks, one after the other
+  Histogram filtering;   // time per block: all of its chunks together
 };
 
 }  // namespace tailrace::impl

@@ -168,7 +168,7 @@ class Format {
   virtual void note_missing(int64_t iteration, const std::vector<int>& clients, uint32_t unnamed) = 0;
   // Ends the iteration, which has begun. Returns the plan that publishes it.
   virtual Result<PublicationPlan> finish(int64_t iteration) = 0;
-  // Begins an iteration of which no block has come, if it takes a file all the same. Returns true if it has begun.
+  // Begins an iteration of which no block has come, if it takes a file nevertheless. Returns true if it has begun.
   virtual bool begin_empty(int64_t) { return false; }
   // If several nodes write the iteration's file: returns its completion, if all of them have carried out their plans
   // and none has completed it yet. Reads what they have left beside the file. Two nodes may both get it: they make

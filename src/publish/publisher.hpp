@@ -42,7 +42,7 @@ class Publisher {
  public:
   struct End {
     Batches::End how;
-    bool visible = false;  // every step is done; if `how` is a failure all the same, the names may not be durable
+    bool visible = false;  // every step is done; if `how` is a failure nevertheless, the names may not be durable
   };
   using Then = std::function<void(const End& end)>;
 

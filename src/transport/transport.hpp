@@ -72,7 +72,7 @@ class Transport {
   virtual void close(PeerId peer) = 0;
 
   // Sends a message. `head` is copied; `bulk` is borrowed until `sent` with this tag. Requires that poll() has
-  // reported the connection, and not its loss. If it is lost all the same, this and receive() end with failure,
+  // reported the connection, and not its loss. If it is lost nevertheless, this and receive() end with failure,
   // before `lost`.
   virtual void send(PeerId peer, std::span<const std::byte> head, std::span<const iovec> bulk, uint64_t tag) = 0;
   // Fetches the bulk data of a message into `into`, borrowed until `received` with this tag. `into` has exactly the

@@ -1,4 +1,4 @@
-// TarLayout: where the members of an archive lie, if they are written one after the other, each of a size that is
+// TarLayout: where the members of an archive lie, if they are written in succession, each of a size that is
 // known when it is added. It writes nothing.
 #pragma once
 

@@ -274,7 +274,7 @@ int Program::write(const std::string& variable, int32_t block, const void* data)
   return both(written, given.value_or(Outcome{})).code;
 }
 
-// An array that is shorter than its layout says is read past its end. If that would end the program, it is told.
+// An array that is shorter than its layout says is read past its end. If that would end the program, it is reported.
 void Program::check_readable(Slot& slot, const void* data) {
   const BlockShape& shape = slot.block.shape();
   const auto [first, last] = shape.inside_in_memory();

@@ -1,4 +1,4 @@
-// XdmfSeries: the XDMF file of a whole run, which has the iterations of all servers one after the other.
+// XdmfSeries: the XDMF file of a whole run, which has the iterations of all servers in succession.
 //
 // The servers write an XDMF file for each iteration (or the first). When they have ended, one rank puts these
 // together.

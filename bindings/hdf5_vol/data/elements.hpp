@@ -49,7 +49,7 @@ class Elements {
   Reason plan(const Transfer& transfer, const void* data, Move& move) const;
   // Returns true if all of the dataset is moved. (A selection of points may have some of them twice.)
   bool is_whole(const Move& move) const { return move.elements == count_ && !move.in_file.is_points; }
-  // Returns where the elements begin, if they lie one after the other in memory; else null.
+  // Returns where the elements begin, if they are contiguous in memory; else null.
   const std::byte* one_run(const Move& move, const void* data) const;
   // Return where the elements lie in the file, in which the data of the dataset begin at `base`: the runs, which are
   // empty on an error, and the bytes among which the runs lie.

@@ -33,7 +33,7 @@ class FileReader {
   using End = collective::Source::End;
 
   End read(uint64_t offset, std::span<std::byte> to);
-  // Reads the extents, which ascend, to `out`, one after the other, up to the end of the file. Reads ahead where
+  // Reads the extents, which ascend, to `out`, back to back, up to the end of the file. Reads ahead where
   // reads follow a pattern.
   End read(std::span<const tailrace_extent> extents, std::byte* out);
   // Returns the size of the file; 0 if there is an error.

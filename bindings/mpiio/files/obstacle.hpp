@@ -8,7 +8,7 @@ namespace tailrace::mpiio {
 
 enum class Obstacle : uint32_t {
   none,
-  settings,  // they are wrong, which is told elsewhere
+  settings,  // they are wrong, which is reported elsewhere
   hdf5,      // of the file; so are the next ones
   sequential,
   kind,

@@ -32,7 +32,7 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   const std::string& path() const { return path_; }
-  // Hand over the bytes, which lie at `from` one after the other, to be written later, or write them now. iwrite()
+  // Hand over the bytes, which lie at `from` back to back, to be written later, or write them now. iwrite()
   // appends a ticket for each part to `tickets`.
   Refusal write(std::span<const tailrace_extent> extents, const std::byte* from);
   Refusal iwrite(std::span<const tailrace_extent> extents, const std::byte* from,

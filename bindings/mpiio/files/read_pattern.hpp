@@ -44,7 +44,7 @@ class ReadPattern {
   uint64_t offset_ = 0;
   uint64_t length_ = 0;
   int64_t step_ = 0;
-  uint64_t seen_ = 0;  // reads of this length, one after the other
+  uint64_t seen_ = 0;  // successive reads of this length
   int64_t ahead_ = 0;  // steps that have been read ahead
 };
 

@@ -46,7 +46,7 @@ class FlatType {
   // Returns how many bytes of endless copies, the first one at 0, lie below `offset`. The type ascends.
   uint64_t below(uint64_t offset) const;
 
-  // Copies the bytes from `begin` to `begin` + `length` of the copies at `memory` to `out`, one after the other.
+  // Copies the bytes from `begin` to `begin` + `length` of the copies at `memory` to `out`, back to back.
   void gather(const std::byte* memory, uint64_t begin, uint64_t length, std::byte* out) const;
   // Copies `from` to these bytes.
   void scatter(const std::byte* from, uint64_t begin, uint64_t length, std::byte* memory) const;

@@ -12,7 +12,7 @@ namespace tailrace::mpiio {
 struct TypeTree;
 using TypePointer = std::shared_ptr<const TypeTree>;
 
-// `count` copies of the child, one after the other, from `displacement` on, in bytes.
+// `count` copies of the child, back to back, from `displacement` on, in bytes.
 struct TypeBlock {
   int64_t displacement = 0;
   int64_t count = 0;

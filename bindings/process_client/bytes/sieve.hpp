@@ -1,5 +1,5 @@
 // Sieves: bytes of a file that a door has read at once, since the program wants many pieces of them. Most of the
-// pieces are then copied from memory: pieces of one call, or rows that the program reads one after the other.
+// pieces are then copied from memory: pieces of one call, or rows that the program reads in succession.
 //
 // A sieve that is kept holds what a read would return: the door changes it with each write that it carries, and has
 // it forget all before anybody else writes. A sieve reads nothing itself.
@@ -34,7 +34,7 @@ class Sieve {
   std::byte* room(uint64_t bytes);
   void filled(uint64_t begin, uint64_t length) { held_ = {begin, length}; }
 
-  // Changes the bytes of `extents` that are held to those of `data`, which lie there one after the other.
+  // Changes the bytes of `extents` that are held to those of `data`, which lie there back to back.
   void overwrite(std::span<const tailrace_extent> extents, const std::byte* data);
   void forget();
 

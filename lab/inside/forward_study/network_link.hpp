@@ -1,4 +1,4 @@
-// NetworkLink: one direction of a node's connection to the network. Messages pass one after the other, each for the
+// NetworkLink: one direction of a node's connection to the network. Messages pass one at a time, each for the
 // time of its bytes, and arrive after the latency.
 //
 // It computes times, and schedules nothing. The switch between the nodes is never the bottleneck.

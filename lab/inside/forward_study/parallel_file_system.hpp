@@ -1,7 +1,7 @@
 // ParallelFileSystem: files in stripes over the data servers. A transfer is split by the stripe map, each server gets
 // one request, and the transfer ends with the last of them.
 //
-// Forwarders use it, or the clients themselves. On each server's disk, files lie one after the other, and each is
+// Forwarders use it, or the clients themselves. On each server's disk, files lie back to back, and each is
 // contiguous. It holds no data.
 #pragma once
 

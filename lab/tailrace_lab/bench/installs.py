@@ -2,7 +2,7 @@
 
 Python's peers share one; Open MPI and MPICH have one each, as both install an mpicc. The system does not change: the
 directory is a temporary one that is removed at the end, or the one that --keep-env names, where the next run finds
-the installations. A peer that cannot be installed is a separate error, and the others are measured all the same. (For
+the installations. A peer that cannot be installed is a separate error, and the others are measured nevertheless. (For
 `make bench-peers` and `tailrace bench jitter`.)
 """
 

@@ -87,7 +87,7 @@ class Meter:
         self._devices = scratch.of("measure")
 
     def once(self) -> dict[str, Fit]:
-        """Measures everything but req, one after the other."""
+        """Measures everything but req, one thing at a time."""
         fits = {}
         for name, what, method in _OF_STORAGE:
             fits[name] = max((self._fit(what, device, self._bytes, self._count, method) for device in self._devices),

@@ -20,7 +20,7 @@ def of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
     try:
         return core_server.jobs_of(directory)
     except (core_server.Missing, tailrace.Error):
-        return []  # the contents of the files can be shown all the same
+        return []  # the contents of the files can be shown nevertheless
 
 
 def show(job: dict[str, Any]) -> None:

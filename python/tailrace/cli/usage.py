@@ -1,4 +1,4 @@
-"""The parser of the command line: a wrong usage is told in one line, with the nearest command, option or word."""
+"""The parser of the command line: a wrong usage is reported in one line, with the nearest command, option or word."""
 
 from __future__ import annotations
 

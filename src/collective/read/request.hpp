@@ -1,5 +1,5 @@
 // Request, Reply: the messages of a collective read. A request goes from a process to an aggregator: it names some
-// pieces of the file, in ascending order. The reply has their bytes, one after the other. The processes of a job
+// pieces of the file, in ascending order. The reply has their bytes back to back. The processes of a job
 // exchange them, which run one version of the library on machines of one byte order.
 #pragma once
 

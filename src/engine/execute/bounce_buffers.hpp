@@ -31,7 +31,7 @@ class BounceBuffers {
   // Returns true if all buffers are in use.
   bool all_in_use() const { return memory_.has_value() && free_.empty(); }
 
-  // Copies the bytes of `from`, at most bytes(), into a free buffer, one after the other, and returns it. Null if
+  // Copies the bytes of `from`, at most bytes(), into a free buffer, back to back, and returns it. Null if
   // none is free, or if there are none.
   std::byte* fill(std::span<const iovec> from);
   // Returns a buffer, which is then free again.

@@ -116,7 +116,7 @@ NodePart part_of(const Config& config, int64_t iteration, const IterationPlan& p
   return part;
 }
 
-// Looks for the parts one after the other: most nodes find one that is missing soon.
+// Looks for one part after another: most nodes soon find a missing one.
 Result<std::optional<std::vector<NodePart>>> read_parts(FileSystem& files, const std::string& unfinished) {
   std::vector<NodePart> parts;
   uint32_t nodes = 1;  // as the first part says

@@ -120,7 +120,7 @@ HeaderField ObjectHeader::field(const Message& message, size_t begin, size_t siz
   return {{chunk.offset + message.begin + begin, size}, chunk};
 }
 
-// Version 3: name, type and space one after the other, then the value.
+// Version 3: name, type and space back to back, then the value.
 std::optional<HeaderField> ObjectHeader::attribute(std::string_view name, uint64_t size) const {
   constexpr size_t name_at = 9;
   for (const Message& message : messages_) {

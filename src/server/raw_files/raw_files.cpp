@@ -283,7 +283,7 @@ bool RawFiles::progress() {
       moved = true;
     }
     const bool closes = of.closing && of.under_way == 0 && of.waiting.size() == 1;
-    constexpr uint32_t kPublication = 1;  // requests, one after the other
+    constexpr uint32_t kPublication = 1;  // requests in succession
     if (closes && engine_.room() < kPublication) break;
     if (of.waiting.empty() || closes) waiting_.erase(number);
     if (!closes) continue;

@@ -193,7 +193,7 @@ Result<std::vector<std::string>> RootedFiles::list(const std::string& directory)
   return names.ok() ? names : with_path(names.status(), resolved.value(), directory);
 }
 
-// Makes the missing directories one after the other, each in one that was resolved.
+// Makes one missing directory after another, each in one that was resolved.
 Status RootedFiles::make_directory(const std::string& path) {
   const Result<Below> where = below("create directory", path);
   if (!where.ok()) return where.status();

@@ -1,6 +1,6 @@
 // StripeLayout: where each byte of a striped file lies: in which object, and where in it.
 //
-// Pure arithmetic. Stripe s lies in object (first + s) modulo count; each object has its stripes one after the other,
+// Pure arithmetic. Stripe s lies in object (first + s) modulo count; each object has its stripes back to back,
 // behind its head. So a contiguous range of the file has at most one contiguous range in each object. A file that is
 // not striped is one object, without a head and with one stripe that never ends.
 #pragma once

@@ -186,7 +186,7 @@ void Links::hear(PeerId name, Peer& peer, TransportEvent& event, std::vector<Lin
   end(name, peer, status);
 }
 
-// Takes the first message of a peer. Another version is told by the answer: the caller, too, ends the link then.
+// Takes the first message of a peer. The answer reports another version: the caller, too, ends the link then.
 Status Links::hear_greeting(PeerId name, Peer& peer, const TransportEvent& event) {
   LinkGreeting greeting;
   if (event.bulk > 0 || event.head.size() != sizeof greeting) return broken("found no greeting");

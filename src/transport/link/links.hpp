@@ -61,7 +61,7 @@ class Links {
     uint16_t version = 6;                                   // of the messages
   };
 
-  // Borrows all but the terms and the options. `terms` is told to each peer.
+  // Borrows all but the terms and the options. `terms` is sent to each peer.
   Links(Transport& transport, const Clock& clock, Log& log, const Terms& terms, const Options& options);
   ~Links();
 
