@@ -113,8 +113,8 @@ class ProcessClient {
   Refusal read(tailrace_file file, std::span<const tailrace_extent> extents, void* data);
   // Waits until all files have all their bytes.
   Refusal flush();
-  // mark() sets a mark behind everything handed over so far, which is reached when that has ended. A mark that nobody
-  // asks for any more may be forgotten: whatever reaches a later mark reaches it, too. Neither call waits.
+  // mark() sets a mark behind everything handed over so far, which is reached when that has ended. A mark that no
+  // caller asks for any more may be forgotten: whatever reaches a later mark reaches it, too. Neither call waits.
   uint64_t mark();
   bool reached(uint64_t mark);
 

@@ -109,7 +109,7 @@ void Departures::note_missing(int64_t number, const Iteration& iteration) {
   const Status status(
       TAILRACE_CLIENTS_MISSING,
       fmt::format(
-          "iteration {} has ended without client{} {}, which {} gone before: the file says so, and what nobody has "
+          "iteration {} has ended without client{} {}, which {} gone before: the file says so, and what was not "
           "written reads as its fill_value, or without one as NaN (0 in integers)",
           number, one ? "" : "s", fmt::join(news, ", "), one ? "has" : "have"));
   parts_.log.warning("{}", status.fault().message);
@@ -182,7 +182,7 @@ void Departures::complete(int64_t number, const Completed& then) {
   Result<std::optional<JointPublication>> found = parts_.format.complete(number);
   if (!found.ok()) return then_if_completed(number, {found.status(), {}}, then);
   if (!found.value()) {
-    (void)parts_.format.is_complete(number);  // whoever completed it may have died before it removed the nodes' parts
+    (void)parts_.format.is_complete(number);  // it may have died before it removed the nodes' parts
     return then({}, true);
   }
   Publication publication{std::move(found.value()->plan), {}, FileEnd::published, phase_of(number), {}};

@@ -118,7 +118,7 @@ void add_remap(CLI::App& program) {
                    "Who writes, for comparisons: tailrace, sync, naive, pinned, "
                    "aligned (POSIX AIO), none")
       ->check(CLI::IsMember({"tailrace", "sync", "naive", "pinned", "aligned", "none"}));
-  command->add_option("--writer-cpu", arguments->options.writer_cpu, "Cpu on which the writer runs, and nobody else")
+  command->add_option("--writer-cpu", arguments->options.writer_cpu, "Cpu that the writer has for itself")
       ->type_name("CPU");
   command->add_option("--scratch", arguments->scratch,
                       "Folder where a compressed archive is unpacked (default: the "

@@ -1,5 +1,5 @@
-// ReadAhead: bytes of a file that were read before the program asked for them, since it reads rows one after the
-// other.
+// ReadAhead: bytes of a file that were read before the program asked for them, since it reads rows in
+// succession.
 //
 // They are never older than those that a read would return: writes change them, or have them forgotten.
 #pragma once

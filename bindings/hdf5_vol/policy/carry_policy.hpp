@@ -1,6 +1,6 @@
 // CarryPolicy decides which data of an HDF5 program tailrace carries, and says why it leaves the others to HDF5.
 //
-// It is pure: it knows facts, and no HDF5. To look a fact up may cost a call of HDF5, so a fact that nobody has
+// It is pure: it knows facts, and no HDF5. To look a fact up may cost a call of HDF5, so a fact that was not
 // looked up has a value that forbids nothing. A caller looks up the cheap facts first, asks, and goes on only while
 // the answer is yes. Facts that can permit what others forbid cost nothing, and are set before these.
 #pragma once

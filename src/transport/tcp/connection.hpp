@@ -37,7 +37,7 @@ class Connection {
   // `joining`: a further connection whose peer has not taken it in yet.
   enum class Phase : uint8_t { connecting, greeting, joining, open, failed };
 
-  // A further connection that calls says by this to whom it belongs.
+  // A further connection that calls names by this the peer that it belongs to.
   struct Join {
     Invitation invitation;
     std::shared_ptr<Transfers> transfers;  // of the peer
@@ -124,7 +124,7 @@ class Connection {
   bool deals_itself_ = true;
   Status why_;
   bool has_opened_ = false;
-  std::vector<TransportEvent> events_;  // that nobody has taken
+  std::vector<TransportEvent> events_;  // not taken yet
   bool is_leaving_ = false;
   bool has_said_goodbye_ = false;
 

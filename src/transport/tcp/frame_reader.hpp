@@ -31,7 +31,7 @@ struct Invitation {
 class FrameReader {
  public:
   static constexpr size_t kMostWhole = size_t{16} << 10;     // bytes of bulk data that travel with their head
-  static constexpr size_t kMostArrivals = 65536;             // messages whose bulk data nobody has fetched
+  static constexpr size_t kMostArrivals = 65536;             // messages whose bulk data were not fetched
   static constexpr uint64_t kMostKept = uint64_t{16} << 20;  // bytes of those that came with their heads
   static constexpr size_t kMostAtOnce = size_t{1} << 20;     // bytes that one read() takes
 
@@ -39,7 +39,7 @@ class FrameReader {
   // has said whom it joins, or has heard that it has.
   enum class Expects : uint8_t { messages, join, joined, pieces };
 
-  // Bulk data of the other end that nobody has fetched.
+  // Bulk data of the other end that were not fetched.
   struct Arrival {
     uint64_t number = 0;  // 0: they came with their head
     uint64_t bytes = 0;
@@ -90,8 +90,8 @@ class FrameReader {
   size_t body_done_ = 0;  // bytes behind it
   std::vector<std::byte> body_;
   std::span<std::byte> piece_;            // memory of the piece that comes
-  std::vector<Transfers::Moved> came_;    // pieces that nobody has counted
-  std::optional<Invitation> invitation_;  // that nobody has taken
+  std::vector<Transfers::Moved> came_;    // pieces not counted yet
+  std::optional<Invitation> invitation_;  // not taken yet
   bool is_invited_ = false;
   std::optional<Invitation> asks_;                  // to join
   std::unordered_map<uint64_t, Arrival> arrivals_;  // by the number that the owner has
