@@ -182,7 +182,7 @@ void Departures::complete(int64_t number, const Completed& then) {
   Result<std::optional<JointPublication>> found = parts_.format.complete(number);
   if (!found.ok()) return then_if_completed(number, {found.status(), {}}, then);
   if (!found.value()) {
-    (void)parts_.format.is_complete(number);  // it may have died before it removed the nodes' parts
+    (void)parts_.format.is_complete(number);  // the completer may have died before it removed the nodes' parts
     return then({}, true);
   }
   Publication publication{std::move(found.value()->plan), {}, FileEnd::published, phase_of(number), {}};
