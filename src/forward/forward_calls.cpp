@@ -49,7 +49,7 @@ bool ForwardCalls::is_allowed(const ForwardClient& client, const ForwardCallMess
   const CallRecord& record = call.record;
   if (client.role == ForwardTerms::Role::inspector) return record.call == ForwardCall::status;
   if (needs_file(record.call)) {
-    const uint64_t room = (uint64_t{1} << 62) - 1;
+    const uint64_t room = uint64_t{1} << 62;
     return client.has_open(record.file) && record.offset <= room && record.length <= room - record.offset;
   }
   if (record.call == ForwardCall::unlock) return client.locks.contains(record.file);
@@ -194,13 +194,17 @@ void ForwardCalls::request_ended(ForwardClient& client, uint32_t file) {
   if (use.times == 0) client.files.erase(file);
 }
 
-void ForwardCalls::release(ForwardClient& client) {
-  for (const auto& [file, use] : client.files) {
+bool ForwardCalls::release(ForwardClient& client) {
+  constexpr uint32_t kLeast = 1024;  // requests that others keep
+  while (!client.files.empty()) {
+    if (engine_.room() <= kLeast) return false;
+    const auto [file, use] = *client.files.begin();
     TAILRACE_ASSERT(use.pending == 0);
     for (uint32_t i = 0; i < use.times; ++i) files_.close(file);
+    client.files.erase(file);
   }
-  client.files.clear();
   for (auto& [number, lock] : std::exchange(client.locks, {})) let_go(std::move(lock), [](const auto&, auto) {});
+  return true;
 }
 
 // ---- names, on any thread ----------------------------------------------------------------------------------------
@@ -267,6 +271,7 @@ ForwardCalls::Outcome ForwardCalls::lock(FileSystem& names, const ForwardCallMes
 
 // A removal that an earlier forwarder may have carried out succeeds if there is nothing left to remove.
 Status ForwardCalls::remove(FileSystem& names, const ForwardCallMessage& call) {
+  if (Status below = check_root(names, call.second, call.text); !below.ok()) return below;
   const Status status = call.second.empty() ? names.remove(call.text)
                                             : names.remove_below(call.second, path_below(call.second, call.text));
   const bool repeated = (call.record.flags & CallRecord::kRepeated) != 0;

@@ -33,8 +33,9 @@ class ForwardCalls {
   void begin(ForwardClient& client, const ForwardCallMessage& call, Then then);
   // Notes that a request of the file has ended in the engine.
   void request_ended(ForwardClient& client, uint32_t file);
-  // Closes all files of a client, and releases its locks. Requires that nothing of it is under way.
-  void release(ForwardClient& client);
+  // Closes the files of a client, as far as the engine has room, and then releases its locks. Returns true if all is
+  // done; else call it again. Requires that nothing of the client is under way.
+  bool release(ForwardClient& client);
 
   static ForwardAnswer answer_of(const Status& status);
 

@@ -256,16 +256,18 @@ bool Forwarder::begin_waiting_calls() {
         distrust(client, "found a call that it may not make");
         break;
       }
-      if (has_earlier_calls(client) || engine_.room() < kSpare / 2) {
+      if (has_earlier_calls(client) || engine_.room() < kSpare / 2 + spoken_for()) {
         calls_wait_ = true;
         break;
       }
       const WaitingCall next = std::move(client.waiting_calls.front());
       client.waiting_calls.pop_front();
       ++client.calls;
+      ++calls_under_way_;
       calls_.begin(client, next.call,
                    [this, &client = client, number = next.number](const ForwardAnswer& answer, auto bulk) {
                      --client.calls;
+                     --calls_under_way_;
                      if (present(client.peer) != nullptr) send_answer(client, number, answer, std::move(bulk));
                    });
       any = true;
@@ -341,7 +343,7 @@ bool Forwarder::admit_waiting() {
 // Gives memory to the first waiting message of a client. Returns false if there is none for it now.
 bool Forwarder::admit(ForwardClient& client) {
   WaitingTransfers& message = client.waiting.front();
-  if (engine_.room() < 2 * message.records.size() + kSpare) return false;
+  if (engine_.room() < 2 * message.records.size() + kSpare + spoken_for()) return false;
   const uint64_t bytes = memory_for(message);
   std::optional<ForwardMemory::Part> part;
   if (bytes > 0) {
@@ -369,6 +371,7 @@ bool Forwarder::admit(ForwardClient& client) {
   work.has_memory = part.has_value();
   if (part) work.memory = *part;
   client.held += bytes;
+  owed_ += work.records.size();
   ++client.under_way;
   const uint64_t bulk = message.bulk;
   const uint64_t arrival = message.arrival;
@@ -579,6 +582,7 @@ void Forwarder::drop(uint64_t tag) {
   ForwardClient& client = clients_.at(work.client);
   if (work.has_memory) memory_.give_back(work.memory);
   client.held -= work.memory.bytes.size();
+  owed_ -= work.records.size();
   --client.under_way;
   works_.erase(found);
 }
@@ -627,8 +631,7 @@ void Forwarder::forget_gone() {
       ++it;
       continue;
     }
-    calls_.release(client);
-    it = clients_.erase(it);
+    it = calls_.release(client) ? clients_.erase(it) : std::next(it);
   }
 }
 

@@ -107,6 +107,7 @@ class Forwarder {
   void hear(ForwardClient& client, LinkEvent& event);
   void hear_transfers(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
   void hear_call(ForwardClient& client, const ForwardHead& head, LinkEvent& event);
+  size_t spoken_for() const { return owed_ + 2 * calls_under_way_; }
   bool begin_waiting_calls();
   bool has_earlier_calls(ForwardClient& client) const;
   Status join(ForwardClient& client, const ForwardCallMessage& call);
@@ -155,7 +156,9 @@ class Forwarder {
   uint64_t last_served_ = 0;  // the client that got memory last
   uint64_t starving_ = 0;     // the client whose message found no room first, and waits; 0: none
   uint32_t overtaking_ = 0;   // messages that have got memory since
-  bool calls_wait_ = false;   // perhaps: clients have calls that have not begun
+  size_t owed_ = 0;           // requests that messages with memory may still need: for shorter reads, and syncs
+  size_t calls_under_way_ = 0;
+  bool calls_wait_ = false;  // perhaps: clients have calls that have not begun
   bool leaving_ = false;
   Nanoseconds left_at_{0};
   std::vector<LinkEvent> events_;

@@ -56,6 +56,7 @@ FileOperationEnd carry_out(FileSystem& files, const FileOperation& operation) {
       return end;
     }
     case FileOperation::Kind::unlink:
+      if (end.status = check_root(files, operation.root, operation.path); !end.status.ok()) return end;
       end.status = operation.root.empty()
                        ? files.remove(operation.path)
                        : files.remove_below(operation.root, path_below(operation.root, operation.path));

@@ -259,6 +259,38 @@ TEST(Forwarder, AClientHasSoManyFilesOpenAndNoMore) {
   call(ForwardCall::close, {}, next.file);
 }
 
+// Each read beyond the end of its file asks for the size, and may be made again. The engine keeps room for that.
+TEST(Forwarder, ReadsThatAreMadeAgainFindRoomInTheEngine) {
+  const ScratchDirectory scratch;
+  ForwardRig rig;
+  auto& node = rig.forwarders["io1"];
+  EngineOptions options;
+  options.max_pending = 10'000;  // 8 192 are spare
+  node = std::make_unique<ForwarderNode>(rig.network, rig.clock, "io1", Forwarder::Options{}, uint64_t{64} << 20,
+                                         options);
+  std::vector<std::byte> memory(1000, std::byte{1});
+  const iovec segment{memory.data(), memory.size()};
+  std::vector<std::unique_ptr<ForwardedClient>> clients;
+  for (int i = 0; i < 42; ++i) {
+    clients.push_back(std::make_unique<ForwardedClient>(rig, std::vector<std::string>{"io1"}));
+    const FileHandle file = clients.back()->open(scratch / ("f" + std::to_string(i)));
+    ASSERT_EQ(clients.back()->run(Transfer::Kind::write, file, 0, std::span(memory).first(100)), 100);
+    for (uint64_t tag = 0; tag < 250; ++tag)
+      clients.back()->submit(Transfer::Kind::read, file, 50, {&segment, 1}, tag);
+  }
+  node->storage.operations_held = true;
+  for (int turns = 0; turns < 300; ++turns) {
+    for (const auto& client : clients) client->reap();
+    rig.turn();
+  }
+  EXPECT_GT(node->storage.operations(), 100u);
+  node->storage.release_operations();
+  for (const auto& client : clients) {
+    client->run_until_idle();
+    for (const auto& [tag, result] : client->results) EXPECT_EQ(result, tag == ForwardedClient::kAlone ? 100 : 50);
+  }
+}
+
 TEST(Forwarder, ClientsOfOnePathShareTheFile) {
   const ScratchDirectory scratch;
   ForwardRig rig;

@@ -22,6 +22,12 @@ OpenMode how_to_open(SharedFiles::Mode mode) {
   return is_there ? OpenMode::edit : OpenMode::update;
 }
 
+// Returns the name by which openings take turns: a file that is published has two.
+std::string without_partial(const std::string& path) {
+  const std::string suffix = name_of_partial("");
+  return path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) : path;
+}
+
 Status wrong_order(const std::string& path, const std::string& why) {
   return Status(TAILRACE_WRONG_ORDER, "'" + path + "' is open" + why);
 }
@@ -31,40 +37,60 @@ Status wrong_order(const std::string& path, const std::string& why) {
 // ---- openings --------------------------------------------------------------------------------------------------
 
 void SharedFiles::open(Place place, Mode mode, Then then) {
-  if (Status free = check_unpublished(place.path); !free.ok()) return then(free);
-  opening_.insert(place.path);
-  begin(std::make_shared<Opening>(
-      Opening{.place = std::move(place), .mode = mode, .how = how_to_open(mode), .then = std::move(then)}));
+  const auto of = std::make_shared<Opening>(
+      Opening{.place = std::move(place), .mode = mode, .how = how_to_open(mode), .then = std::move(then)});
+  in_turn(of->place.path, [this, of] {
+    if (Status free = check_unpublished(of->place.path); !free.ok()) return end(of, free);
+    open_data(of);
+  });
 }
 
 void SharedFiles::open_to_publish(Place place, OpenMode mode, Then then) {
-  Opening of{.place = {name_of_partial(place.path), place.root},
-             .how = mode,
-             .final_path = place.path,
-             .to_look_at = {place},
-             .then = std::move(then)};
-  open_for_one(std::move(of));
+  const auto of = std::make_shared<Opening>(Opening{.place = {name_of_partial(place.path), place.root},
+                                                    .how = mode,
+                                                    .final_path = place.path,
+                                                    .to_look_at = {place},
+                                                    .then = std::move(then)});
+  in_turn(place.path, [this, of] { open_for_one(of); });
 }
 
 void SharedFiles::open_to_seal(Place place, OpenMode mode, Then then) {
-  Opening of{.place = place, .how = mode, .final_path = place.path, .then = std::move(then)};
-  open_for_one(std::move(of));
+  const auto of = std::make_shared<Opening>(
+      Opening{.place = place, .how = mode, .final_path = place.path, .then = std::move(then)});
+  in_turn(place.path, [this, of] { open_for_one(of); });
 }
 
-void SharedFiles::open_for_one(Opening of) {
-  if (Status free = check_unpublished(of.final_path); !free.ok()) return of.then(free);
-  for (const std::string& name : {of.final_path, name_of_partial(of.final_path)}) {
-    if (opening_.contains(name)) return of.then(wrong_order(name, "ed here or in another client at this moment"));
-    const bool is_listed = !of.to_look_at.empty() && of.to_look_at.front().path == name;
-    if (!known_.empty() && !is_listed) of.to_look_at.push_back({name, {}});
+void SharedFiles::open_for_one(const Shared& of) {
+  if (Status free = check_unpublished(of->final_path); !free.ok()) return end(of, free);
+  for (const std::string& name : {of->final_path, name_of_partial(of->final_path)}) {
+    const bool is_listed = !of->to_look_at.empty() && of->to_look_at.front().path == name;
+    if (!known_.empty() && !is_listed) of->to_look_at.push_back({name, {}});
   }
-  for_one_[of.place.path] = of.final_path;
-  begin(std::make_shared<Opening>(std::move(of)));
+  of->has_name = true;
+  for_one_[of->place.path] = of->final_path;
+  look(of);
 }
 
-void SharedFiles::begin(Shared of) {
+// Begins an opening, or a removal, when those of the name that came before have ended.
+void SharedFiles::in_turn(const std::string& path, std::function<void()> begin) {
   ++busy_;
-  look(of);
+  auto& turns = turns_[without_partial(path)];
+  turns.push_back(std::move(begin));
+  if (turns.size() > 1) return;
+  const std::function<void()> first = turns.front();  // its end takes it from there
+  first();
+}
+
+void SharedFiles::end_turn(const std::string& path) {
+  --busy_;
+  const auto found = turns_.find(without_partial(path));
+  found->second.pop_front();
+  if (found->second.empty()) {
+    turns_.erase(found);
+    return;
+  }
+  const std::function<void()> next = found->second.front();
+  next();
 }
 
 // Looks at the next of the names that must not be those of open files, and then opens the file.
@@ -116,6 +142,7 @@ void SharedFiles::open_sync(const Shared& of) {
 
 void SharedFiles::sync_opened(const Shared& of, FileOperationEnd& opened) {
   if (!opened.status.ok()) return end(of, opened.status);
+  of->was_empty = opened.opened.is_empty;
   of->sync = engine_.add(of->place.path, std::move(opened.opened));
   if (engine_.identity(of->sync) == engine_.identity(of->data)) return settle(of);
   end(of, Status(TAILRACE_IO_ERROR,
@@ -166,39 +193,34 @@ void SharedFiles::ended(const Request& request, const Status& status) {
 
 // Ends an opening. What a failed one has opened is closed.
 void SharedFiles::end(const Shared& of, const Result<SharedFile*>& file) {
-  --busy_;
-  const bool for_one = !of->final_path.empty();
-  if (!for_one) opening_.erase(opening_.find(of->place.path));
   if (!file.ok()) {
-    if (for_one) for_one_.erase(of->place.path);
+    if (of->has_name) for_one_.erase(of->place.path);
     close(of->data);
     if (of->sync != of->data) close(of->sync);
   }
   std::exchange(of->then, nullptr)(file);
+  end_turn(of->place.path);
 }
 
 void SharedFiles::remove(Place place, std::function<void(const Status& status)> then) {
-  if (Status free = check_unpublished(place.path); !free.ok()) return then(free);
-  const auto refused = [path = place.path] {
-    return wrong_order(path, ", here or in another client: close it first");
+  const auto end = [this, path = place.path, then](const Status& status) {
+    then(status);
+    end_turn(path);
   };
-  if (opening_.contains(place.path)) return then(refused());
-  ++busy_;
-  const auto unlink = [this, place, then] {
-    engine_.carry_out({.kind = FileOperation::Kind::unlink, .path = place.path, .root = place.root}, 0,
-                      [this, then](const FileOperationEnd& end) {
-                        --busy_;
-                        then(end.status);
+  in_turn(place.path, [this, place, end] {
+    if (Status free = check_unpublished(place.path); !free.ok()) return end(free);
+    const auto unlink = [this, place, end] {
+      engine_.carry_out({.kind = FileOperation::Kind::unlink, .path = place.path, .root = place.root}, 0,
+                        [end](const FileOperationEnd& removed) { end(removed.status); });
+    };
+    if (known_.empty()) return unlink();
+    engine_.carry_out({.kind = FileOperation::Kind::stat, .path = place.path, .root = place.root}, 0,
+                      [this, place, end, unlink](const FileOperationEnd& found) {
+                        const bool is_open = found.status.ok() && find(found.facts.identity, Mode::read) != nullptr;
+                        if (!is_open) return unlink();
+                        end(wrong_order(place.path, ", here or in another client: close it first"));
                       });
-  };
-  if (known_.empty()) return unlink();
-  engine_.carry_out({.kind = FileOperation::Kind::stat, .path = place.path, .root = place.root}, 0,
-                    [this, then, unlink, refused](const FileOperationEnd& found) {
-                      const bool is_open = found.status.ok() && find(found.facts.identity, Mode::read) != nullptr;
-                      if (!is_open) return unlink();
-                      --busy_;
-                      then(refused());
-                    });
+  });
 }
 
 // ---- files that are open -----------------------------------------------------------------------------------------

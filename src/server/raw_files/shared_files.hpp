@@ -2,8 +2,9 @@
 // clients have it open, so that the engine orders and merges what all of them do with it. A file is recognised by its
 // identity: it may lose its name, which may lead to another file, while it is open.
 //
-// Runs on the server's thread, for all clients; never waits. An opening is a chain of operations, which others may
-// overtake: the first to finish has opened the file, and the others share it.
+// Runs on the server's thread, for all clients; never waits. An opening is a chain of operations. Those of one name
+// take turns, with its removals, so that each finds what the one before has left; those of other names overtake it.
+// If two names lead to one file, the first opening to end has opened it, and the others share it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +81,7 @@ class SharedFiles final : public CompletionSink {
     Mode mode = Mode::read;
     OpenMode how = OpenMode::edit;
     std::string final_path = {};        // of a file that is published or sealed; else ""
+    bool has_name = false;              // … which nobody else can have now
     std::deque<Place> to_look_at = {};  // names that no file which is open may have
     FileId data = 0;
     FileId sync = 0;
@@ -90,7 +91,8 @@ class SharedFiles final : public CompletionSink {
   };
   using Shared = std::shared_ptr<Opening>;
 
-  void begin(Shared of);
+  void in_turn(const std::string& path, std::function<void()> begin);
+  void end_turn(const std::string& path);
   void look(const Shared& of);
   void open_data(const Shared& of);
   void data_opened(const Shared& of, FileOperationEnd& end);
@@ -103,7 +105,7 @@ class SharedFiles final : public CompletionSink {
   SharedFile* find(FileIdentity identity, Mode mode);
   SharedFile* add(SharedFile file);
   Status check_unpublished(const std::string& path) const;
-  void open_for_one(Opening of);
+  void open_for_one(const Shared& of);
   void forget(const SharedFile& file);
 
   Engine& engine_;
@@ -111,10 +113,11 @@ class SharedFiles final : public CompletionSink {
   std::map<FileId, SharedFile> files_;          // by `data`
   std::map<Known, SharedFile*> known_;          // those whose identity is known
   std::map<std::string, std::string> for_one_;  // by path: the names of those that are to be published or sealed
-  std::multiset<std::string> opening_;          // paths of other files
-  size_t busy_ = 0;                             // openings and removals
-  std::deque<Shared> waiting_;                  // files to be emptied, while the engine has no room
-  std::map<uint64_t, Shared> emptying_;         // by token
+  // Openings and removals by name, without `.partial`: the first one is under way, the others wait.
+  std::map<std::string, std::deque<std::function<void()>>> turns_;
+  size_t busy_ = 0;                      // openings and removals
+  std::deque<Shared> waiting_;           // files to be emptied, while the engine has no room
+  std::map<uint64_t, Shared> emptying_;  // by token
   uint64_t next_token_ = 1;
   std::vector<FileId> closing_;
 };

@@ -19,7 +19,7 @@ namespace tailrace::impl {
 
 class OperationThreads final : public Storage {
  public:
-  static constexpr size_t kMostThreads = 4;
+  static constexpr size_t kMostThreads = 16;
 
   // `cpus`: of the threads; empty: any. The doorbell outlives this.
   OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus);
