@@ -119,6 +119,19 @@ TEST_F(SlowSharedFiles, AFileIsPublishedIfAnOpeningBeforeFails) {
   EXPECT_TRUE(published.status->ok());
 }
 
+// A file to be published may have the name of another one's unfinished data.
+TEST_F(SlowSharedFiles, AFileNamedPartialIsPublishedByItsOwnTurn) {
+  for (int times = 0; times < 2; ++times) {
+    End opened;
+    files_.open_to_publish(place("f.partial"), OpenMode::update, into(opened));
+    run();
+    ASSERT_TRUE(opened.status->ok());
+    files_.release(*opened.file);
+    run();
+  }
+  EXPECT_FALSE(files_.is_busy());
+}
+
 TEST_F(SlowSharedFiles, OnlyRegularFilesAreRemoved) {
   std::filesystem::create_symlink("elsewhere", scratch_ / "link");
   std::filesystem::create_directory(scratch_ / "directory");

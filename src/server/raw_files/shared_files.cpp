@@ -22,10 +22,12 @@ OpenMode how_to_open(SharedFiles::Mode mode) {
   return is_there ? OpenMode::edit : OpenMode::update;
 }
 
-// Returns the name by which openings take turns: a file that is published has two.
-std::string without_partial(const std::string& path) {
+// Returns the name by which openings take turns: a file that is published has two, and the first one may be the
+// second of another file.
+std::string without_partial(std::string path) {
   const std::string suffix = name_of_partial("");
-  return path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) : path;
+  while (path.ends_with(suffix)) path.resize(path.size() - suffix.size());
+  return path;
 }
 
 Status wrong_order(const std::string& path, const std::string& why) {
