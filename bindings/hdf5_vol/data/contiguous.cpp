@@ -58,6 +58,7 @@ Outcome Contiguous::take_place(const Object& object, const Move& move) {
   const haddr_t address = place_of(object.host, object.under);
   if (address == HADDR_UNDEF) return Outcome::pass;
   offset_ = address;
+  file_->begin(offset_);
   if (unplaced_->fills() && !elements_.is_whole(move))
     file_->writes().fill(offset_, elements_.bytes(), unplaced_->element());
   unplaced_.reset();

@@ -79,6 +79,8 @@ class File {
   }
   // Leaves the dataset that begins at `dataset` to HDF5 from now on; nothing of it may be on its way.
   void show(uint64_t dataset) { shown_.insert(dataset); }
+  // Notes that a new dataset begins there: one that was shown at this place is gone.
+  void begin(uint64_t dataset) { shown_.erase(dataset); }
   bool is_shown(uint64_t dataset) const { return !shown_.empty() && shown_.contains(dataset); }
 
   // Gives HDF5 its chunks; does not wait for writes.
