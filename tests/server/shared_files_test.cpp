@@ -119,6 +119,21 @@ TEST_F(SlowSharedFiles, AFileIsPublishedIfAnOpeningBeforeFails) {
   EXPECT_TRUE(published.status->ok());
 }
 
+TEST_F(SlowSharedFiles, AnyNumberMayFailWhenTheirTurnComes) {
+  End published;
+  storage_.operations_held = true;
+  files_.open_to_publish(place("f"), OpenMode::update, into(published));
+  size_t refused = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    files_.open(place("f"), Mode::read, [&refused](const Result<SharedFile*>& file) {
+      refused += file.status().code() == TAILRACE_WRONG_ORDER ? 1 : 0;
+    });
+  }
+  run();
+  EXPECT_TRUE(published.status->ok());
+  EXPECT_EQ(refused, 50'000u);
+}
+
 // A file to be published may have the name of another one's unfinished data.
 TEST_F(SlowSharedFiles, AFileNamedPartialIsPublishedByItsOwnTurn) {
   for (int times = 0; times < 2; ++times) {

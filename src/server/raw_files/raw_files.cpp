@@ -103,9 +103,10 @@ Status RawFiles::check(const Descriptor& descriptor) {
   switch (descriptor.verb) {
     case Verb::file_open:
       if (descriptor.variable <= last_) return refuse("a file's number for the second time");
-      if (open_.size() >= to_client_.blocks()) return refuse("more files to open than its pool has blocks for");
+      [[fallthrough]];
+    case Verb::file_remove:
+      if (open_.size() + names_ >= to_client_.blocks()) return refuse("more files than its pool has blocks for");
       return read_file_opening(block_of(descriptor)).status();
-    case Verb::file_remove: return read_file_opening(block_of(descriptor)).status();
     default: return check_open_file(descriptor);
   }
 }
@@ -315,18 +316,19 @@ void RawFiles::ask(const Descriptor& next, Open& of) {
   const bool of_size = next.verb == Verb::file_size;
   of.asking = true;
   ++of.under_way;
-  ++names_;
+  const uint64_t token = new_work(next, false);
   FileOperation operation{.kind = of_size ? FileOperation::Kind::size : FileOperation::Kind::allocate};
   if (!of_size) operation.offset = next.range.offset;
   if (!of_size) operation.size = next.range.length;
-  engine_.carry_out(of.file->data, std::move(operation), 0, [this, next, of_size](const FileOperationEnd& found) {
-    Open& asked = open_.at(next.variable);
-    asked.asking = false;
-    --asked.under_way;
-    --names_;
-    if (of_size && found.status.ok()) put_size(asked.answer, found.size);
-    end(next, found.status, asked.path, {});
-  });
+  engine_.carry_out(of.file->data, std::move(operation), 0,
+                    [this, next, of_size, token](const FileOperationEnd& found) {
+                      Open& asked = open_.at(next.variable);
+                      asked.asking = false;
+                      --asked.under_way;
+                      free_works_.push_back(token);
+                      if (of_size && found.status.ok()) put_size(asked.answer, found.size);
+                      end(next, found.status, asked.path, {});
+                    });
 }
 
 void RawFiles::remove(const Descriptor& descriptor, bool again) {

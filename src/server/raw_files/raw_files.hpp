@@ -138,7 +138,7 @@ class RawFiles final : public CompletionSink {
   uint32_t last_ = 0;                              // the largest number so far
   std::vector<Work> works_;                        // by token; entries are reused
   std::vector<uint64_t> free_works_;
-  size_t names_ = 0;  // openings, removals and questions under way
+  size_t names_ = 0;  // openings and removals under way
   Checked checked_;
 };
 

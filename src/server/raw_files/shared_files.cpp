@@ -78,9 +78,7 @@ void SharedFiles::in_turn(const std::string& path, std::function<void()> begin) 
   ++busy_;
   auto& turns = turns_[without_partial(path)];
   turns.push_back(std::move(begin));
-  if (turns.size() > 1) return;
-  const std::function<void()> first = turns.front();  // its end takes it from there
-  first();
+  if (turns.size() == 1) begin_turn(turns.front());
 }
 
 void SharedFiles::end_turn(const std::string& path) {
@@ -89,10 +87,17 @@ void SharedFiles::end_turn(const std::string& path) {
   found->second.pop_front();
   if (found->second.empty()) {
     turns_.erase(found);
-    return;
+  } else {
+    begin_turn(found->second.front());
   }
-  const std::function<void()> next = found->second.front();
-  next();
+}
+
+// Begins turns one after another: one that ends at once begins the next one, and there may be any number of them.
+void SharedFiles::begin_turn(std::function<void()> begin) {
+  ready_.push_back(std::move(begin));
+  if (std::exchange(begins_turns_, true)) return;
+  for (; !ready_.empty(); ready_.pop_front()) ready_.front()();
+  begins_turns_ = false;
 }
 
 // Looks at the next of the names that must not be those of open files, and then opens the file.
@@ -151,8 +156,8 @@ void SharedFiles::sync_opened(const Shared& of, FileOperationEnd& opened) {
                  "found another file under the name '" + of->place.path + "' a moment after it was opened"));
 }
 
-// All that is needed of the file is open. From here to its end, or to the request that empties it, no process comes
-// between.
+// All that is needed of the file is open. No other opening comes between this and its end, or the request that
+// empties the file.
 void SharedFiles::settle(const Shared& of) {
   const bool for_one = !of->final_path.empty();
   if (SharedFile* const found = find(engine_.identity(of->data), for_one ? Mode::read : of->mode)) {

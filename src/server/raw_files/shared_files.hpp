@@ -93,6 +93,7 @@ class SharedFiles final : public CompletionSink {
 
   void in_turn(const std::string& path, std::function<void()> begin);
   void end_turn(const std::string& path);
+  void begin_turn(std::function<void()> begin);
   void look(const Shared& of);
   void open_data(const Shared& of);
   void data_opened(const Shared& of, FileOperationEnd& end);
@@ -115,6 +116,8 @@ class SharedFiles final : public CompletionSink {
   std::map<std::string, std::string> for_one_;  // by path: the names of those that are to be published or sealed
   // Openings and removals by name, without `.partial`: the first one is under way, the others wait.
   std::map<std::string, std::deque<std::function<void()>>> turns_;
+  std::deque<std::function<void()>> ready_;  // turns that begin now
+  bool begins_turns_ = false;
   size_t busy_ = 0;                      // openings and removals
   std::deque<Shared> waiting_;           // files to be emptied, while the engine has no room
   std::map<uint64_t, Shared> emptying_;  // by token
