@@ -52,6 +52,9 @@ class Loss : public ::testing::Test {
     }
     ASSERT_EQ(client.under_way, 4u);
   }
+  void run_for(ForwardedClient& client, Nanoseconds time) {
+    for (const Nanoseconds end = rig_.clock.now() + time; rig_.clock.now() < end; rig_.turn()) client.reap();
+  }
   void expect_all_written(ForwardedClient& client) {
     for (size_t i = 0; i < 4; ++i) EXPECT_EQ(client.results.at(i), 1000);
   }
@@ -133,6 +136,38 @@ TEST_F(Loss, ASilentForwarderIsReplaced) {
   EXPECT_LE(rig_.clock.now() - before, std::chrono::seconds(15));
   expect_all_written(of);
   of.files().close(file);
+}
+
+// The file of the silent forwarder waits until it may move. Nothing else waits with it.
+TEST_F(Loss, DelaysOnlyTheFilesOfTheLostForwarder) {
+  ForwardedClient of = client(OnLoss::next);
+  const FileHandle lost = of.open(path_at(rig_, of, scratch_, "io1"));
+  const std::string other_path = path_at(rig_, of, scratch_, "io2", "g");
+  const FileHandle other = of.open(other_path);
+  begin_writes(of, lost);
+  rig_.network.silence("node", "io1");
+  const iovec segment{bytes_.data(), 1000};
+  bool waited = false;
+  for (uint64_t tag = 100; of.results.empty(); ++tag) {
+    const Nanoseconds begun = rig_.clock.now();
+    of.submit(Kind::write, other, tag, {&segment, 1}, tag);
+    of.storage().submit({.kind = FileOperation::Kind::stat, .path = other_path, .tag = tag});
+    std::optional<FileOperationEnd> found;
+    while (of.results.count(tag) == 0 || !found) {
+      of.reap();
+      if (!found) found = of.storage().reap_operation();
+      if (of.results.count(tag) == 0 || !found) rig_.turn();
+    }
+    EXPECT_TRUE(found->status.ok());
+    EXPECT_EQ(of.results.at(tag), 1000);
+    EXPECT_LE(rig_.clock.now() - begun, std::chrono::milliseconds(100));
+    of.results.erase(tag);
+    waited = waited || rig_.clock.now() - begun > Nanoseconds::zero();
+    rig_.turn();
+  }
+  EXPECT_TRUE(waited);
+  of.run_until_idle();
+  expect_all_written(of);
 }
 
 TEST_F(Loss, AForwarderThatIsHeardAgainGoesOn) {
@@ -624,6 +659,7 @@ TEST_F(Loss, ALockIsTakenAgainWhenTheOldSessionHasWritten) {
     if (++turns == 20) rig_.forwarders.at("io1")->storage.held = false;
   };
   of.run_until_idle();
+  run_for(of, std::chrono::seconds(5));  // the lock follows the file
   rig_.during_turn = {};
   EXPECT_GT(turns, 20);
   expect_all_written(of);

@@ -27,7 +27,7 @@ Result<std::string> forward_status(const std::string& address, const std::string
   ForwardCallMessage message;
   message.record.call = ForwardCall::status;
   std::vector<std::byte> bulk;
-  auto answer = forwarders.call(0, message, &bulk);
+  auto answer = forwarders.call(0, message, bulk);
   if (!answer.ok()) return answer.status();
   if (Status status = status_of(answer.value(), "inspect", address); !status.ok()) return status;
   forwarders.leave();

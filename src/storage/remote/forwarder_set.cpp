@@ -59,18 +59,24 @@ Status ForwarderSet::gone(size_t forwarder) const {
                                                   of.why.ok() ? "it is leaving" : of.why.fault().message));
 }
 
-void ForwarderSet::connect(Forwarder& to) {
+void ForwarderSet::connect(size_t forwarder) {
+  Forwarder& to = forwarders_[forwarder];
+  if ((to.state != State::idle && to.state != State::lost) || !refusal_.ok()) return;
   to.peer = links_.connect(to.address);
   to.state = State::connecting;
-  to.has_joined = false;
+  to.joining = 0;
+  to.leaves = false;
   to.said_goodbye = false;
   to.why = {};
 }
 
+Status ForwarderSet::connected(size_t forwarder) const {
+  if (answers(forwarder)) return {};
+  return refusal_.ok() ? gone(forwarder) : refusal_;
+}
+
 Status ForwarderSet::reach_all() {
-  for (Forwarder& of : forwarders_) {
-    if (of.state == State::idle || of.state == State::lost) connect(of);
-  }
+  for (size_t i = 0; i < size(); ++i) connect(i);
   bool any = false;
   std::string all;
   for (size_t i = 0; i < size(); ++i) {
@@ -87,68 +93,76 @@ Status ForwarderSet::reach_all() {
 }
 
 Status ForwarderSet::reach(size_t forwarder) {
-  Forwarder& of = forwarders_[forwarder];
-  if (of.state == State::idle || of.state == State::lost) {
-    if (!refusal_.ok()) return refusal_;
-    connect(of);
+  connect(forwarder);
+  while (is_connecting(forwarder)) {  // the link's own limit ends this, and that of the first call
+    pump(kNap);
+    end_late_calls();
   }
-  while (of.state == State::connecting) pump(kNap);  // the link's own limit ends this
-  const bool is_there = of.state == State::ready || of.state == State::leaving;
-  if (!is_there) return gone(forwarder);
-  return of.has_joined || options_.output.empty() ? Status() : join(forwarder);
+  return connected(forwarder);
 }
 
 // Tells a forwarder the whole list. Nodes with other lists would use other forwarders for the same path.
-Status ForwarderSet::join(size_t forwarder) {
-  forwarders_[forwarder].has_joined = true;
+void ForwarderSet::join(Forwarder& of) {
   ForwardCallMessage message{{}, list_of(options_.addresses), options_.output.substr(0, kMostForwardText)};
   message.record.call = ForwardCall::join;
-  const Result<ForwardAnswer> answer = call(forwarder, message);
-  if (!answer.ok()) return answer.status();
-  refusal_ = status_of(answer.value(), "join", options_.output);
-  if (!refusal_.ok()) give_up(forwarder);
-  return refusal_;
+  of.joining = send_call(of, message, false);
+}
+
+void ForwarderSet::end_joining(size_t forwarder, const ForwardAnswer& answer) {
+  Forwarder& of = forwarders_[forwarder];
+  of.joining = 0;
+  const Status joined = status_of(answer, "join", options_.output);
+  if (joined.ok()) {
+    of.state = of.leaves ? State::leaving : State::ready;
+  } else {
+    refusal_ = joined;
+    give_up(forwarder);
+  }
 }
 
 // ---- calls ----------------------------------------------------------------------------------------------------
 
 Result<ForwardAnswer> ForwarderSet::call(size_t forwarder, const ForwardCallMessage& message,
-                                         std::vector<std::byte>* bulk) {
-  TAILRACE_REQUIRE(!waiting_);
+                                         std::vector<std::byte>& bulk) {
   if (Status status = reach(forwarder); !status.ok()) return status;
-  const uint64_t number = next_number_++;
-  waiting_ = Waiting{.forwarder = forwarder, .number = number, .wants_bulk = bulk != nullptr};
-  links_.send(forwarders_[forwarder].peer, encode_call(number, message), {}, number);
-  const Nanoseconds until = clock_.now() + options_.answer;
-  while ((!waiting_->answer || waiting_->moving) && forwarders_[forwarder].state != State::lost) {
-    if (clock_.now() >= until) {
-      says_nothing(forwarder);
-      break;
-    }
-    pump(kNap);
+  const uint64_t number = begin_call(forwarder, message, true);
+  for (;; pump(kNap), end_late_calls()) {
+    const auto end = std::find_if(events_.begin(), events_.end(), [number](const ForwarderEvent& event) {
+      return event.kind == ForwarderEvent::Kind::answered && event.number == number;
+    });
+    if (end == events_.end()) continue;
+    const ForwarderEvent event = std::move(*end);
+    events_.erase(end);
+    if (!events_.empty()) doorbell_.wake();  // others wait for what has come meanwhile
+    if (!event.answer) return gone(forwarder);
+    bulk = event.bytes;
+    return *event.answer;
   }
-  const bool answered = waiting_->answer && !waiting_->moving;
-  if (!events_.empty()) doorbell_.wake();  // others wait for what has come meanwhile
-  Waiting waited = std::move(*waiting_);
-  waiting_.reset();
-  if (!answered) {
-    // The transport may still write there.
-    if (waited.moving) abandoned_.push_back(std::move(waited.bulk));
-    return gone(forwarder);
-  }
-  if (bulk != nullptr) *bulk = std::move(waited.bulk);
-  return std::move(*waited.answer);
 }
 
-uint64_t ForwarderSet::begin_call(size_t forwarder, const ForwardCallMessage& message) {
+uint64_t ForwarderSet::begin_call(size_t forwarder, const ForwardCallMessage& message, bool bulk) {
+  TAILRACE_REQUIRE(answers(forwarder));
+  return send_call(forwarders_[forwarder], message, bulk);
+}
+
+uint64_t ForwarderSet::send_call(Forwarder& of, const ForwardCallMessage& message, bool bulk) {
   const uint64_t number = next_number_++;
-  Forwarder& of = forwarders_[forwarder];
-  TAILRACE_REQUIRE(of.state == State::ready || of.state == State::leaving);
   // A renaming waits for all that was confirmed of its file, however slow the storage is.
   const bool has_limit = message.record.call != ForwardCall::rename;
-  of.calls.emplace(number, has_limit ? clock_.now() + options_.answer : Nanoseconds::max());
+  of.calls[number] = {.until = has_limit ? clock_.now() + options_.answer : Nanoseconds::max(), .wants_bulk = bulk};
   links_.send(of.peer, encode_call(number, message), {}, number);
   return number;
+}
+
+// Reports the answer to a call; none: there is none.
+void ForwarderSet::end_call(size_t forwarder, uint64_t number, std::optional<ForwardAnswer> answer,
+                            std::vector<std::byte> bytes) {
+  forwarders_[forwarder].calls.erase(number);
+  events_.push_back({.kind = ForwarderEvent::Kind::answered,
+                     .forwarder = forwarder,
+                     .number = number,
+                     .answer = std::move(answer),
+                     .bytes = std::move(bytes)});
 }
 
 void ForwarderSet::says_nothing(size_t forwarder) {
@@ -165,14 +179,18 @@ void ForwarderSet::end_late_calls() {
 // Returns when the next call must be answered.
 Nanoseconds ForwarderSet::answer_due(const Forwarder& of) {
   Nanoseconds due = Nanoseconds::max();
-  for (const auto& [number, until] : of.calls) due = std::min(due, until);
+  for (const auto& [number, call] : of.calls) due = std::min(due, call.until);
   return due;
 }
 
 // Reports the calls of a link that is gone.
 void ForwarderSet::forget_calls(size_t forwarder) {
-  for (const auto& [number, until] : std::exchange(forwarders_[forwarder].calls, {})) {
-    events_.push_back({.kind = ForwarderEvent::Kind::answered, .forwarder = forwarder, .number = number});
+  Forwarder& of = forwarders_[forwarder];
+  const uint64_t joining = std::exchange(of.joining, 0);
+  of.calls.erase(joining);
+  for (auto& [number, call] : std::exchange(of.calls, {})) {
+    if (call.answer) abandoned_.push_back(std::move(call.bulk));  // the transport may still write there
+    end_call(forwarder, number, std::nullopt, {});
   }
 }
 
@@ -283,6 +301,7 @@ void ForwarderSet::take(LinkEvent& event) {
       }
       forwarders_[*current].window = terms.window;
       forwarders_[*current].lease = std::chrono::microseconds(terms.lease);
+      if (!options_.output.empty()) return join(forwarders_[*current]);
       forwarders_[*current].state = State::ready;
       return;
     }
@@ -291,9 +310,12 @@ void ForwarderSet::take(LinkEvent& event) {
       return;
     case LinkEvent::Kind::sent:
     case LinkEvent::Kind::received: {
-      if (event.kind == LinkEvent::Kind::received && event.tag == kCallTag) {
-        if (waiting_ && event.status.ok()) waiting_->moving = false;
-        return;
+      if (event.kind == LinkEvent::Kind::received && event.tag >= kCallTag) {
+        if (!current || !event.status.ok()) return;  // its call has ended, or is about to
+        const auto call = forwarders_[*current].calls.find(event.tag - kCallTag);
+        if (call == forwarders_[*current].calls.end()) return;
+        auto [answer, bytes] = std::pair(std::move(call->second.answer), std::move(call->second.bulk));
+        return end_call(*current, event.tag - kCallTag, std::move(answer), std::move(bytes));
       }
       const auto kind =
           event.kind == LinkEvent::Kind::sent ? ForwarderEvent::Kind::sent : ForwarderEvent::Kind::received;
@@ -311,8 +333,7 @@ void ForwarderSet::take(LinkEvent& event) {
 void ForwarderSet::lose(size_t forwarder, const LinkEvent& end) {
   Forwarder& of = forwarders_[forwarder];
   const bool was_there = of.state != State::connecting;
-  const bool is_idle = of.state == State::ready && of.unanswered.empty() && of.calls.empty() &&
-                       !(waiting_ && waiting_->forwarder == forwarder);
+  const bool is_idle = of.state == State::ready && of.unanswered.empty() && of.calls.empty();
   of.state = is_idle ? State::idle : State::lost;
   of.why = end.status;
   of.unanswered.clear();
@@ -347,6 +368,7 @@ void ForwarderSet::take_message(size_t forwarder, LinkEvent& event) {
     case ForwardKind::ends: return take_ends(forwarder, *head, event);
     case ForwardKind::answer: return take_answer(forwarder, *head, event);
     case ForwardKind::leaving:
+      forwarders_[forwarder].leaves = true;
       if (forwarders_[forwarder].state == State::ready) forwarders_[forwarder].state = State::leaving;
       events_.push_back({.kind = ForwarderEvent::Kind::leaving, .forwarder = forwarder});
       return;
@@ -379,25 +401,24 @@ void ForwarderSet::take_ends(size_t forwarder, const ForwardHead& head, LinkEven
 }
 
 void ForwarderSet::take_answer(size_t forwarder, const ForwardHead& head, LinkEvent& event) {
+  Forwarder& of = forwarders_[forwarder];
   std::optional<ForwardAnswer> answer = decode_forward_answer(event.body);
-  if (answer && event.bulk == 0 && forwarders_[forwarder].calls.erase(head.number) > 0) {
-    events_.push_back({.kind = ForwarderEvent::Kind::answered,
-                       .forwarder = forwarder,
-                       .number = head.number,
-                       .answer = std::move(answer)});
-    return;
+  const auto found = of.calls.find(head.number);
+  if (!answer || found == of.calls.end() || found->second.answer) {
+    return misbehaves(forwarder, "it answered a call that was not made");
   }
-  const bool asked = waiting_ && waiting_->forwarder == forwarder && waiting_->number == head.number;
-  if (!answer || !asked || waiting_->answer) return misbehaves(forwarder, "it answered a call that was not made");
-  if (event.bulk > 0 && (!waiting_->wants_bulk || event.bulk > kMostListed)) {
+  Call& call = found->second;
+  if (event.bulk > 0 && (!call.wants_bulk || event.bulk > kMostListed)) {
     return misbehaves(forwarder, fmt::format("it answered with {} of data", counted(event.bulk, "byte")));
   }
-  if (event.bulk > 0) {
-    waiting_->bulk.resize(event.bulk);
-    waiting_->moving = true;
-    links_.receive(forwarders_[forwarder].peer, event.arrival, waiting_->bulk, kCallTag);
+  if (head.number == of.joining) {
+    of.calls.erase(found);
+    return end_joining(forwarder, *answer);
   }
-  waiting_->answer = std::move(*answer);
+  if (event.bulk == 0) return end_call(forwarder, head.number, std::move(answer), {});
+  call.answer = std::move(answer);
+  call.bulk.resize(event.bulk);
+  links_.receive(of.peer, event.arrival, call.bulk, kCallTag + head.number);
 }
 
 }  // namespace tailrace::impl

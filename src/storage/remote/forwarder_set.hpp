@@ -32,7 +32,8 @@ struct ForwarderEvent {
     sent,      // the bulk data of message `number` are not needed any more
     ended,     // the answer to transfers `number`: `results`, and `bulk` bytes that wait for receive() or refuse()
     received,  // the bulk data of receive() with tag `number` are there, or not: `status`
-    answered,  // the call `number`: `answer`; none: its link is gone, and it is unknown whether it was carried out
+    answered,  // the call `number`: `answer` and `bytes`; none: its link is gone, and it is unknown whether it was
+               // carried out
     failed,    // a write that was confirmed as received on the link `number` has failed: `loss`
     leaving,   // the forwarder will end when everything is answered
     lost       // the link `number` is gone; what was sent on it and not answered never will be
@@ -46,6 +47,7 @@ struct ForwarderEvent {
   LossRecord loss = {};
   Status status = {};
   std::optional<ForwardAnswer> answer = {};
+  std::vector<std::byte> bytes = {};
 };
 
 class ForwarderSet {
@@ -73,6 +75,8 @@ class ForwarderSet {
   // Returns true if it has a link, and has not said that it will end.
   bool is_ready(size_t forwarder) const { return forwarders_[forwarder].state == State::ready; }
   bool is_lost(size_t forwarder) const { return forwarders_[forwarder].state == State::lost; }
+  // Returns true if calls can be made of it: it has a link.
+  bool answers(size_t forwarder) const { return is_ready(forwarder) || is_leaving(forwarder); }
   // Returns true if the forwarder, which has no link, begins nothing more of what it was sent, and what it began had
   // its time.
   bool is_over(size_t forwarder) const { return clock_.now() >= forwarders_[forwarder].acts_until; }
@@ -83,19 +87,20 @@ class ForwarderSet {
   // Connects to all forwarders at once, so that those learn of the list that other nodes use, and waits for the
   // links. Fails if there is none, with all reasons. Who cannot be reached now is tried again when needed.
   Status reach_all();
-  // Connects, if there is no link yet, and waits for it. After a loss this tries again; after a refusal it
-  // makes no more links.
-  Status reach(size_t forwarder);
+  // Begins to connect, if there is no link yet, or it is lost; after a refusal it makes no more links.
+  void connect(size_t forwarder);
+  bool is_connecting(size_t forwarder) const { return forwarders_[forwarder].state == State::connecting; }
+  // Returns ok if there is a link, or else why it was not made.
+  Status connected(size_t forwarder) const;
   // Returns why a forwarder has refused this client's list, if one has: then no other forwarder may stand in for it.
   const Status& refusal() const { return refusal_; }
 
-  // Makes a call, and waits for its answer; events that come meanwhile wait for poll(). A Status is that of the link:
-  // TAILRACE_SERVER_LOST if the forwarder is gone. Of a call with an answer, take status_of(). `bulk`: where the bulk
-  // data of the answer go; null: none is expected.
-  Result<ForwardAnswer> call(size_t forwarder, const ForwardCallMessage& message,
-                             std::vector<std::byte>* bulk = nullptr);
-  // Makes a call without waiting: `answered` follows. Requires that the forwarder has a link.
-  uint64_t begin_call(size_t forwarder, const ForwardCallMessage& message);
+  // Connects, makes a call, and waits for its answer; events that come meanwhile wait for poll(). A Status is that of
+  // the link: TAILRACE_SERVER_LOST if the forwarder is gone. Of a call with an answer, take status_of(). `bulk`:
+  // where the bulk data of the answer go.
+  Result<ForwardAnswer> call(size_t forwarder, const ForwardCallMessage& message, std::vector<std::byte>& bulk);
+  // Makes a call: `answered` follows. Requires answers(). `bulk`: the answer may have bulk data.
+  uint64_t begin_call(size_t forwarder, const ForwardCallMessage& message, bool bulk = false);
   // Sends transfers. Requires has_room(). `bulk` is borrowed until `sent` with the returned number.
   uint64_t send(size_t forwarder, std::span<const TransferRecord> records, std::span<const iovec> bulk);
   // Returns true if the forwarder has a link, and takes another message now.
@@ -121,33 +126,34 @@ class ForwarderSet {
 
  private:
   enum class State : uint8_t { idle, connecting, ready, leaving, lost };
+  // A call that is not answered.
+  struct Call {
+    Nanoseconds until{0};  // when it must be answered
+    bool wants_bulk = false;
+    std::optional<ForwardAnswer> answer = std::nullopt;  // its bulk data are on their way
+    std::vector<std::byte> bulk = {};
+  };
   struct Forwarder {
     std::string address;
     State state = State::idle;
     PeerId peer = 0;
-    bool has_joined = false;  // by this link
+    uint64_t joining = 0;  // the call, while the link is made; 0: none
+    bool leaves = false;   // it has said so while the link was made
     bool said_goodbye = false;
     uint32_t window = 1;
     Nanoseconds lease{0};
     Nanoseconds acts_until{0};                     // for the links so far
     std::map<uint64_t, uint32_t> unanswered = {};  // by number: the records of a message of transfers
-    std::map<uint64_t, Nanoseconds> calls = {};    // by number: until when a call of begin_call() must be answered
+    std::map<uint64_t, Call> calls = {};           // by number
     Status why = {};                               // why it was lost
   };
-  // The call that waits for its answer.
-  struct Waiting {
-    size_t forwarder = 0;
-    uint64_t number = 0;
-    bool wants_bulk = false;
-    std::optional<ForwardAnswer> answer = std::nullopt;
-    std::vector<std::byte> bulk = {};
-    bool moving = false;  // the bulk data are on their way
-  };
-
   static constexpr uint64_t kCallTag = uint64_t{1} << 61;
 
-  void connect(Forwarder& to);
-  Status join(size_t forwarder);
+  Status reach(size_t forwarder);
+  void join(Forwarder& of);
+  void end_joining(size_t forwarder, const ForwardAnswer& answer);
+  uint64_t send_call(Forwarder& of, const ForwardCallMessage& message, bool bulk);
+  void end_call(size_t forwarder, uint64_t number, std::optional<ForwardAnswer> answer, std::vector<std::byte> bytes);
   void pump(Nanoseconds limit);
   void take(LinkEvent& event);
   void take_message(size_t forwarder, LinkEvent& event);
@@ -171,8 +177,7 @@ class ForwarderSet {
   std::vector<Forwarder> forwarders_;
   Status refusal_;
   uint64_t next_number_ = 1;
-  std::optional<Waiting> waiting_;
-  std::vector<std::vector<std::byte>> abandoned_;  // of calls that ended while their data came
+  std::vector<std::vector<std::byte>> abandoned_;  // of calls that ended while their data came: they may still come
   std::deque<ForwarderEvent> events_;
   std::vector<LinkEvent> heard_;
   std::map<PeerId, size_t> former_;  // links that were given up, and may still report `sent` and `received`

@@ -55,8 +55,23 @@ Result<std::unique_ptr<RemoteStorage>> RemoteStorage::create(std::unique_ptr<Tra
   TAILRACE_REQUIRE((options.on_loss == RemoteFiles::OnLoss::direct) == (local != nullptr));
   std::unique_ptr<RemoteStorage> storage(
       new RemoteStorage(std::move(transport), std::move(local), clock, doorbell, log, options));
-  if (Status status = storage->files_.begin(); !status.ok()) return status;
-  return storage;
+  constexpr int kRounds = 5;  // of attempts to reach the first forwarder
+  ForwarderSet& forwarders = storage->forwarders_;
+  Status reached;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0) forwarders.pause(Reach::kBetween);
+    reached = forwarders.reach_all();
+    if (reached.ok()) return storage;
+    if (!forwarders.refusal().ok()) return reached;
+    // The configuration is wrong: the forwarder lives, and the files belong there.
+    for (size_t i = 0; i < forwarders.size(); ++i) {
+      if (!forwarders.refuses_key(i)) continue;
+      return Status(TAILRACE_INVALID_CONFIG,
+                    "forward.key: found no forwarder that takes it: " + reached.fault().message);
+    }
+  }
+  if (options.on_loss == OnLoss::direct) return storage;
+  return Status(TAILRACE_SERVER_LOST, "forward.servers: found no forwarder that answers: " + reached.fault().message);
 }
 
 RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local, const Clock& clock,
@@ -72,30 +87,13 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
       forwarders_(links_, clock, doorbell, log,
                   {.addresses = options.servers, .output = options.output, .grace = options.grace}),
       files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
+      calls_(
+          files_, [this] { wait(); },
+          [this](FileHandle file, uint64_t offset, std::span<std::byte> to) { return read_now(file, offset, to); },
+          [this](FileHandle file) { return sync_now(file); }),
       slots_(options.depth + 1),  // one for now()
       done_(options.depth + 1) {
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) free_slots_.push_back(slot);
-  files_.carry_out_by(
-      [this](FileHandle file, uint64_t offset, std::span<std::byte> to) -> Result<size_t> {
-        size_t done = 0;
-        while (done < to.size()) {
-          const RemoteFiles::Domain domain = files_.domain_at(file, offset + done, to.size() - done);
-          const iovec into{to.data() + done, domain.length};
-          const int64_t result = now(
-              {.kind = Transfer::Kind::read, .file = domain.file, .offset = offset + done, .segments = {&into, 1}});
-          if (result < 0) return Status::of_errno("read", files_.at(file).path, static_cast<int>(-result));
-          if (result == 0) break;
-          done += static_cast<size_t>(result);
-        }
-        return done;
-      },
-      [this](FileHandle file) {
-        for (const FileHandle part : files_.all_of(file)) {
-          const int64_t result = now({.kind = Transfer::Kind::sync, .file = part});
-          if (result < 0) return Status::of_errno("sync", files_.at(file).path, static_cast<int>(-result));
-        }
-        return Status();
-      });
 }
 
 RemoteStorage::~RemoteStorage() { forwarders_.leave(); }
@@ -105,12 +103,13 @@ void RemoteStorage::use_memory(std::span<std::byte> memory) { transport_->use_me
 // ---- submitting ------------------------------------------------------------------------------------------------
 
 void RemoteStorage::submit(const Transfer& transfer) {
-  if (options_.spread) return cut(transfer);
-  waiting_.push_back(take_slot(transfer));
+  if (!options_.spread) return waiting_.push_back(take_slot(transfer));
+  if (!uncut_.empty() || !cut(transfer)) uncut_.push_back(transfer);
 }
 
-// Cuts a transfer at the borders of domains. A sync goes to all forwarders that have the file open.
-void RemoteStorage::cut(const Transfer& transfer) {
+// Cuts a transfer at the borders of domains. A sync goes to all forwarders that have the file open. Returns false,
+// and does nothing, while a part of the file is being opened.
+bool RemoteStorage::cut(const Transfer& transfer) {
   std::vector<Transfer> pieces;
   std::vector<uint64_t> lengths;
   if (transfer.kind == Transfer::Kind::sync) {
@@ -122,14 +121,19 @@ void RemoteStorage::cut(const Transfer& transfer) {
   }
   const uint64_t bytes = bytes_of(transfer.segments);
   for (uint64_t at = 0; at < bytes;) {
-    const RemoteFiles::Domain domain = files_.domain_at(transfer.file, transfer.offset + at, bytes - at);
+    const std::optional<RemoteFiles::Domain> domain =
+        files_.domain_at(transfer.file, transfer.offset + at, bytes - at);
+    if (!domain) return false;
     pieces.push_back(transfer);
-    pieces.back().file = domain.file;
+    pieces.back().file = domain->file;
     pieces.back().offset += at;
-    lengths.push_back(domain.length);
-    at += domain.length;
+    lengths.push_back(domain->length);
+    at += domain->length;
   }
-  if (pieces.size() < 2) return waiting_.push_back(take_slot(pieces.empty() ? transfer : pieces.front()));
+  if (pieces.size() < 2) {
+    waiting_.push_back(take_slot(pieces.empty() ? transfer : pieces.front()));
+    return true;
+  }
   const auto whole = std::make_shared<Cut>();
   whole->tag = transfer.tag;
   whole->left = pieces.size();
@@ -146,6 +150,7 @@ void RemoteStorage::cut(const Transfer& transfer) {
     slots_[slot].piece = i;
     waiting_.push_back(slot);
   }
+  return true;
 }
 
 // Returns the result of a transfer whose pieces have all ended: the bytes before the first that is missing, or why it
@@ -173,21 +178,82 @@ uint32_t RemoteStorage::take_slot(const Transfer& transfer) {
   return slot;
 }
 
+// ---- calls that wait -------------------------------------------------------------------------------------------
+
+void RemoteStorage::wait() {
+  forwarders_.wait(kLook);
+  progress();
+  doorbell_.wake();  // the ends of others may be among what was taken
+}
+
 // Carries a transfer out while its caller waits.
 int64_t RemoteStorage::now(Transfer transfer) {
   const uint32_t slot = take_slot(transfer);
   slots_[slot].alone = true;
   waiting_.push_back(slot);
   progress();
-  while (!slots_[slot].over || slots_[slot].borrowed > 0) {
-    forwarders_.wait(kLook);
-    progress();
-  }
+  while (!slots_[slot].over || slots_[slot].borrowed > 0) wait();
   const int64_t result = slots_[slot].result;
   release(slot);
-  doorbell_.wake();  // the ends of others may be among what was taken
   return result;
 }
+
+Result<size_t> RemoteStorage::read_now(FileHandle file, uint64_t offset, std::span<std::byte> to) {
+  size_t done = 0;
+  while (done < to.size()) {
+    const auto domain = files_.domain_at(file, offset + done, to.size() - done);
+    if (!domain) {
+      wait();
+      continue;
+    }
+    const iovec into{to.data() + done, domain->length};
+    const int64_t result =
+        now({.kind = Transfer::Kind::read, .file = domain->file, .offset = offset + done, .segments = {&into, 1}});
+    if (result < 0) return Status::of_errno("read", files_.at(file).path, static_cast<int>(-result));
+    if (result == 0) break;
+    done += static_cast<size_t>(result);
+  }
+  return done;
+}
+
+Status RemoteStorage::sync_now(FileHandle file) {
+  for (const FileHandle part : files_.all_of(file)) {
+    const int64_t result = now({.kind = Transfer::Kind::sync, .file = part});
+    if (result < 0) return Status::of_errno("sync", files_.at(file).path, static_cast<int>(-result));
+  }
+  return {};
+}
+
+// ---- operations ------------------------------------------------------------------------------------------------
+
+void RemoteStorage::submit(FileOperation operation) {
+  if (operation.kind == FileOperation::Kind::call) return ended_.push_back(carry_out(calls_, operation));
+  operations_.push_back(files_.carry_out(std::move(operation)));
+  operations_.back().start();
+}
+
+std::optional<FileOperationEnd> RemoteStorage::reap_operation() {
+  if (!ended_.empty()) {
+    FileOperationEnd end = std::move(ended_.front());
+    ended_.pop_front();
+    return end;
+  }
+  const auto over =
+      std::find_if(operations_.begin(), operations_.end(), [](const auto& one) { return one.is_over(); });
+  if (over == operations_.end()) return std::nullopt;
+  FileOperationEnd end = over->take();
+  operations_.erase(over);
+  return end;
+}
+
+std::optional<Nanoseconds> RemoteStorage::due() const {
+  if (looks()) return forwarders_.now();
+  std::optional<Nanoseconds> due = forwarders_.due();
+  if (const auto waits = files_.due()) due = std::min(due.value_or(*waits), *waits);
+  return due;
+}
+
+// ---- driving -----------------------------------------------------------------------------------------------------
 
 size_t RemoteStorage::reap(std::span<Completion> done) {
   progress();
@@ -198,13 +264,15 @@ size_t RemoteStorage::reap(std::span<Completion> done) {
 }
 
 void RemoteStorage::progress() {
-  do {
-    events_.clear();
-    forwarders_.poll(events_);
-    for (size_t i = 0; i < events_.size(); ++i) take(events_[i]);
-  } while (files_.move_from_lost());  // that takes time, in which more happens
-  if (operations_.progress()) doorbell_.wake();
+  events_.clear();
+  forwarders_.poll(events_);
+  for (size_t i = 0; i < events_.size(); ++i) take(events_[i]);
+  files_.progress();
+  if (std::any_of(operations_.begin(), operations_.end(), [](const auto& one) { return one.is_over(); })) {
+    doorbell_.wake();
+  }
   files_.leave_leaving();
+  while (!uncut_.empty() && cut(uncut_.front())) uncut_.pop_front();
   send_waiting();
   if (!local_ || under_way_here_ == 0) return;
   here_.resize(under_way_here_);
@@ -302,7 +370,8 @@ void RemoteStorage::take(ForwarderEvent& event) {
       return;
     }
     case ForwarderEvent::Kind::ended: return note_ends(event.forwarder, event);
-    case ForwarderEvent::Kind::answered: return operations_.answered(event.number, event.answer);
+    case ForwarderEvent::Kind::answered:
+      return files_.answered(event.number, {std::move(event.answer), std::move(event.bytes)});
     case ForwarderEvent::Kind::received: return note_received(event);
     case ForwarderEvent::Kind::failed: return note_loss(event.loss, event.number);
     case ForwarderEvent::Kind::leaving: return;

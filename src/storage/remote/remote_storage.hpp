@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,8 +20,7 @@
 #include "base/sync/doorbell.hpp"
 #include "storage/fixed_fifo.hpp"
 #include "storage/remote/forwarder_set.hpp"
-#include "storage/remote/remote_files.hpp"
-#include "storage/remote/remote_operations.hpp"
+#include "storage/remote/remote_file_system.hpp"
 #include "storage/storage.hpp"
 #include "transport/link/links.hpp"
 
@@ -51,13 +51,13 @@ class RemoteStorage final : public Storage {
   ~RemoteStorage() override;
 
   const Capabilities& capabilities() const override { return capabilities_; }
-  FileSystem& files() override { return files_; }
+  FileSystem& files() override { return calls_; }
   void use_memory(std::span<std::byte> memory) override;
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
-  void submit(FileOperation operation) override { operations_.begin(std::move(operation)); }
-  std::optional<FileOperationEnd> reap_operation() override { return operations_.reap(); }
-  std::optional<Nanoseconds> due() const override { return looks() ? forwarders_.now() : forwarders_.due(); }
+  void submit(FileOperation operation) override;
+  std::optional<FileOperationEnd> reap_operation() override;
+  std::optional<Nanoseconds> due() const override;
 
  private:
   // A transfer that was cut. It ends when all of its pieces have.
@@ -108,9 +108,12 @@ class RemoteStorage final : public Storage {
   RemoteStorage(std::unique_ptr<Transport> transport, std::unique_ptr<Storage> local, const Clock& clock,
                 Doorbell& doorbell, Log& log, const Options& options);
   uint32_t take_slot(const Transfer& transfer);
-  void cut(const Transfer& transfer);
+  bool cut(const Transfer& transfer);
   static int64_t joined(const Cut& cut);
   int64_t now(Transfer transfer);
+  void wait();
+  Result<size_t> read_now(FileHandle file, uint64_t offset, std::span<std::byte> to);
+  Status sync_now(FileHandle file);
   void progress();
   void take(ForwarderEvent& event);
   void note_ends(size_t forwarder, ForwarderEvent& event);
@@ -140,9 +143,12 @@ class RemoteStorage final : public Storage {
   Links links_;
   ForwarderSet forwarders_;
   RemoteFiles files_;
-  RemoteOperations operations_{forwarders_, files_};
-  std::deque<Slot> slots_;  // grows if transfers are cut
+  RemoteFileSystem calls_;
+  std::list<Task<FileOperationEnd>> operations_;  // that were not reaped
+  std::deque<FileOperationEnd> ended_;            // of calls, which have waited
+  std::deque<Slot> slots_;                        // grows if transfers are cut
   std::vector<uint32_t> free_slots_;
+  std::deque<Transfer> uncut_;    // while parts of their files are being opened
   std::deque<uint32_t> waiting_;  // slots that were not sent, or must be sent again
   std::map<uint64_t, Message> messages_;
   Nanoseconds look_until_{0};
