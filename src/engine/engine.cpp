@@ -218,9 +218,10 @@ void Engine::begin_ready(const Request& request, Nanoseconds now) {
   if (!small) scheduler_.push(&request);
 }
 
-// A file that was not opened needs no close, and is not there to be removed.
+// A file that was not opened needs no close, and is not there to be removed. Only a close that is a fence tells that.
 void Engine::end_unopened(const Request& request, const File& of) {
-  const bool ends = request.operation == Operation::close || request.operation == Operation::remove;
+  const bool closes = request.operation == Operation::close && !request.fence;
+  const bool ends = closes || request.operation == Operation::remove;
   finish(&request, ends ? Status() : of.failure);
 }
 

@@ -64,8 +64,8 @@ class Engine {
   FileSystem& files() { return storage_.files(); }
 
   // Begins to open `path`, and returns at once: requests for the file wait for its opening, and fail with it. Close
-  // the file also if it cannot be opened. `final_path` is the name that a publish gives it; empty for files that are
-  // never published.
+  // the file also if it cannot be opened: such a close fails only if it is a fence. `final_path` is the name that a
+  // publish gives it; empty for files that are never published.
   FileId open(const std::string& path, OpenMode mode, uint32_t device, const std::string& final_path);
   // Adds a file that an operation has opened by `path`.
   FileId add(const std::string& path, Opened opened);

@@ -55,22 +55,35 @@ void Departures::publish(int64_t number, Iteration& iteration) {
     };
     return batches_.run(parts_.files.for_each_open(number, Operation::close), then);
   }
-  Publication publication{
-      std::move(plan).value(), {}, FileEnd::published, phase_of(number), [this, number] { return doubt(number); }};
+  const bool continued = names.front().joint && iteration.has_earlier_blocks;
+  Publication publication{std::move(plan).value(), {}, FileEnd::published, phase_of(number), continued, {}};
+  publication.doubt = [this, number] { return doubt(number); };
   for (size_t i = 0; i < names.size(); ++i) publication.files.push_back({names[i], iteration.files[i], true});
   const bool kept = parts_.clients.absent() > 0 && on_missing_ == OnMissing::keep;
   if (kept) publication.end = FileEnd::kept;
-  publisher_.publish(std::move(publication), [this, number, kept, first = names.front()](const Publisher::End& end) {
+  const auto then = [this, number, kept, continued, first = names.front()](const Publisher::End& end) {
     parts_.format.ended(number, end.visible);
     if (kept && end.how.status.ok()) return end_kept(number, kept_for_absent(first), end.how.course);
-    if (!end.visible) return end_unwritten(number, end.how.status, end.how.course);
-    complete(number, [this, number, first = end.how](Batches::End how, bool visible) {
-      how.add(first.status, first.course);
+    const Completed leave = [this, number](const Batches::End& how, bool visible) {
       if (!visible) return end_unwritten(number, how.status, how.course);
       parts_.iterations.add_published(number);  // if only its name is not durable, the file exists all the same
       depart(number, {.dropped = false, .written = true, .status = how.status, .course = how.course});
+    };
+    if (!end.visible) return continued ? end_continued(number, end.how, leave) : leave(end.how, false);
+    complete(number, [leave, first = end.how](Batches::End how, bool visible) {
+      how.add(first.status, first.course);
+      leave(std::move(how), visible);
     });
-  });
+  };
+  publisher_.publish(std::move(publication), then);
+}
+
+// A file of several nodes with blocks of an earlier server may be gone: another node has completed it, or a run that
+// has begun since has removed it.
+void Departures::end_continued(int64_t number, Batches::End how, const Completed& then) {
+  if (!doubt(number).ok()) return then(std::move(how), false);
+  how.status = removed_by_others(how.status);
+  then_if_completed(number, how, then);
 }
 
 // Returns why the iteration must not be published although its plan goes well. A block that failed meanwhile may be
@@ -185,7 +198,7 @@ void Departures::complete(int64_t number, const Completed& then) {
     (void)parts_.format.is_complete(number);  // the completer may have died before it removed the nodes' parts
     return then({}, true);
   }
-  Publication publication{std::move(found.value()->plan), {}, FileEnd::published, phase_of(number), {}};
+  Publication publication{std::move(found.value()->plan), {}, FileEnd::published, phase_of(number), false, {}};
   publication.doubt = [this, number] { return doubt(number); };
   for (const FileNames& names : found.value()->files) {
     const OpenMode mode = names.joint ? OpenMode::own : OpenMode::fresh;

@@ -65,6 +65,7 @@ class Departures {
   void remove(int64_t number, Iteration& iteration);
   void close(int64_t number, Iteration& iteration);
   Status doubt(int64_t number) const;
+  void end_continued(int64_t number, Batches::End how, const Completed& then);
   void complete(int64_t number, const Completed& then);
   void then_if_completed(int64_t number, const Batches::End& how, const Completed& then);
   void complete_again(int64_t number);

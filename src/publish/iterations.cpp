@@ -6,10 +6,7 @@
 #include <utility>
 
 namespace tailrace::impl {
-namespace {
 
-// Returns why a file with blocks of this node is not there any more: a run that has begun since could not complete
-// it.
 Status removed_by_others(const Status& why) {
   if (why.fault().system_errno != ENOENT) return why;
   Fault fault = why.fault();
@@ -18,8 +15,6 @@ Status removed_by_others(const Status& why) {
       "next run, and the file lacked the data of others";
   return Status(std::move(fault));
 }
-
-}  // namespace
 
 const Iteration* Iterations::find(int64_t number) const {
   const auto found = unfinished_.find(number);

@@ -23,6 +23,10 @@ namespace tailrace::impl {
 // Returns the phase of requests that write an iteration, see Request.
 inline uint64_t phase_of(int64_t iteration) { return static_cast<uint64_t>(iteration) + 1; }
 
+// Returns why a file of several nodes with blocks of this one is not there any more, if it is not: a run that has
+// begun since could not complete it. REQUIRES: `why` is a failure.
+Status removed_by_others(const Status& why);
+
 // An iteration whose files are neither published nor removed.
 struct Iteration {
   std::vector<FileId> files;  // by number; 0: not open

@@ -37,6 +37,7 @@ void Publisher::run(const WorkPointer& work) {
   for (Request& request : requests) {
     request.phase = work->of.phase;
     request.replace = storage_.existing == Existing::resume;
+    request.fence = request.fence || work->of.must_open;
   }
   batches_.run(std::move(requests), [this, work, steps](const Batches::End& end) { end_run(work, steps, end); });
 }

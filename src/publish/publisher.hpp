@@ -32,7 +32,8 @@ struct Publication {
   PublicationPlan plan;
   std::vector<LeavingFile> files;  // by the plan's numbers
   FileEnd end = FileEnd::published;
-  uint64_t phase = 0;  // of the requests, see Request
+  uint64_t phase = 0;      // of the requests, see Request
+  bool must_open = false;  // fails if a file cannot be opened, even if there is nothing to write into it
   // Called before each step that shows the iteration, when all earlier requests have ended. Returns why the iteration
   // must not be published, or ok.
   std::function<Status()> doubt = [] { return Status(); };

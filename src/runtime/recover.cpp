@@ -223,6 +223,7 @@ void treat(FileSystem& files, const std::string& directory, const std::string& w
   };
   if (job.empty() && !of.pattern.empty()) treat_parts_of_nodes(files, directory, may, is_ours, each);
   for (const std::string& one : locks) {
+    if (may) (void)files.remove(mark_path(HeldLocks::lock_path(directory, one)));
     each({HeldLocks::lock_path(directory, one), TAILRACE_STALE_LOCK, may, locked});
   }
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/plan/node_part.hpp"
 #include "testing/blocks.hpp"
 #include "testing/kept_log.hpp"
 #include "testing/no_witness.hpp"
@@ -15,12 +16,16 @@ class SomeClient final : public GroupMember {
  public:
   explicit SomeClient(int client) : client_(client) {}
   int client() const override { return client_; }
-  void left(int64_t, const Departure&) override {}
+  void left(int64_t, const Departure& how) override { how_ = how.status; }
   void gone(int64_t) override {}
   void tell(const Status&) override {}
 
+  // Returns how the last iteration has left.
+  const Status& how() const { return how_; }
+
  private:
   const int client_;
+  Status how_;
 };
 
 // Files of three clients: 0, 3 and 5.
@@ -107,6 +112,49 @@ TEST_F(SharedIteration, OfThoseThatAreUnpublishedTheOldestIsForgotten) {
     }
     EXPECT_TRUE(iterations.why_unpublished(first).ok());
     EXPECT_FALSE(iterations.why_unpublished(first + step).ok());
+  }
+}
+
+// Returns how an iteration of two nodes leaves whose blocks on this one an earlier server has written, and whose
+// unfinished file is gone. `is_whole`: it has its name.
+Status end_without_file(Durability durability, bool is_whole) {
+  Config config = small_config(8);
+  config.storage.file_per = FilePer::job;
+  config.storage.durability = durability;
+  config.place.nodes = 2;
+  config.format.kind = FormatKind::plain;
+  config.format.file = "sim_It{iteration}.h5";
+  const std::string path = config.storage.paths[0] + "/sim_It7.h5";
+  const SteadyClock clock;
+  KeptLog log;
+  Doorbell doorbell;
+  MemoryStorage memory{doorbell};
+  if (is_whole) memory.files().close(memory.files().open(path, OpenMode::fresh, 0).value().file);
+  Fifo fifo;
+  Engine engine{memory, fifo, clock, {}};
+  Hdf5Format format{config, memory.files(), Hdf5Format::Options{0, "machine", [] { return std::string("now"); }}};
+  SomeClient client{0};
+  NoWitness witness;
+  FileGroup files{config.storage, engine, format, log, witness, {.clients = 1, .journal = "out/sim.dropped"}};
+  files.clients().join(client);
+  files.iterations().resume(7, true);
+  EXPECT_TRUE(files.end(client, 7));
+  while (!files.idle() || !engine.idle()) {
+    engine.progress();
+    files.progress();
+  }
+  EXPECT_FALSE(memory.files().stat(part_path(path + ".part", 0)).ok());
+  return client.how();
+}
+
+// Found by the simulator (joint, seed 101361): its server died after its part had its name, other nodes removed both,
+// as the file lacked the data of one, and the next server said that all was written.
+TEST(FileOfNodes, BlocksThatHaveGoneWithItAreNotSaidToBeWritten) {
+  for (const Durability durability : {Durability::written, Durability::durable}) {
+    const Status how = end_without_file(durability, false);
+    ASSERT_FALSE(how.ok());
+    EXPECT_NE(how.fault().message.find("are gone with it"), std::string::npos) << how.fault().message;
+    EXPECT_OK(end_without_file(durability, true)) << "another node has completed it";
   }
 }
 

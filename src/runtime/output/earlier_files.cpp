@@ -29,12 +29,22 @@ struct EarlierFiles {
   std::string dropped;  // the file that lists dropped iterations; empty: there is none
 
   bool empty() const { return published.empty() && parts.empty(); }
-  // Leaves only unfinished files, and what belongs to them.
-  void keep_parts() {
+  // Leaves only unfinished files, and what belongs to them; of what is alone, that which this node has left.
+  void keep_parts(uint32_t node) {
     published.clear();
-    orphans.clear();
     dropped.clear();
     std::erase_if(xdmf, [](const std::string& file) { return !file.ends_with(kPart); });
+    std::erase_if(orphans, [node](const std::string& part) {
+      const std::string own = part_path(std::string(file_of_part(part)), node);
+      return part != own && part != own + ".tmp";
+    });
+  }
+  // Leaves the unfinished files that have data of this node.
+  void keep_parts_with_data_of(uint32_t node, const FileSystem& files) {
+    std::erase_if(parts, [&](const std::string& file) {
+      const Result<NameFacts> part = files.stat(part_path(file, node));
+      return !part.ok() || part.value().size == 0;
+    });
   }
 };
 
@@ -212,13 +222,20 @@ Result<LastIteration> last_iteration(const Config& config, FileSystem& files, in
 Status make_way(const Config& config, FileSystem& files, int client, Log& log, const CompleteJoint& complete) {
   if (config.variables.empty()) return {};
   // The first node does it for all, before the others write: see storage.file_per. But what an earlier run has left
-  // can only be finished when all of its nodes have written what they had, as a server does before clients come.
+  // can only be finished when all of its nodes have written what they had, as a server does before clients come. So
+  // each node looks for what it has written itself.
   const bool is_other_node = config.nodes_share_files() && config.place.node != 0;
-  if (is_other_node && config.storage.existing == Existing::refuse) return {};
+  const auto node = static_cast<uint32_t>(config.place.node);
+  const bool marks = config.nodes_share_files() && config.storage.existing == Existing::resume;
   for (const std::string& directory : config.storage.paths) {
+    // It says so before it looks: whoever is the last one finds all files, and that nobody is awaited.
+    if (Status status = marks ? mark_opened(config, files, directory) : Status(); !status.ok()) return status;
     Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
-    if (is_other_node) found.value().keep_parts();
+    if (is_other_node) found.value().keep_parts(node);
+    if (is_other_node && config.storage.existing == Existing::refuse) {
+      found.value().keep_parts_with_data_of(node, files);
+    }
     if (Status status = remove_orphans(files, found.value()); !status.ok()) return status;
     if (found.value().empty() && found.value().dropped.empty() && found.value().xdmf.empty()) continue;
     if (config.storage.existing == Existing::refuse) {
@@ -229,6 +246,10 @@ Status make_way(const Config& config, FileSystem& files, int client, Log& log, c
     Status status = replace ? remove_all(files, directory, found.value(), log)
                             : finish_parts(config, files, directory, client, found.value(), log, complete);
     if (!status.ok()) return status;
+  }
+  for (const std::string& directory : config.storage.paths) {
+    if (Status status = marks ? remove_marks_of_all(config, files, directory, client) : Status(); !status.ok())
+      return status;
   }
   return {};
 }

@@ -24,20 +24,22 @@ constexpr size_t kMostHolder = 255;
 
 // The lock of a writer of the format plain, whose unfinished files cannot be told by their names: the lock's file,
 // which has the pattern, stays as long as there are some. Of the files of several nodes, those count that lack the
-// part of this one.
+// part of this one. The mark of a node goes with its lock.
 class PlainLock final : public NameLock {
  public:
-  // `node`: this one's, if several write the files.
+  // `node`: this one's, if several write the files, and `mark` its mark.
   PlainLock(std::unique_ptr<NameLock> lock, FileSystem& files, std::string directory, std::string pattern,
-            std::optional<uint32_t> node)
+            std::optional<uint32_t> node, std::string mark)
       : lock_(std::move(lock)),
         files_(files),
         directory_(std::move(directory)),
         pattern_(std::move(pattern)),
-        node_(node) {}
+        node_(node),
+        mark_(std::move(mark)) {}
   PlainLock(const PlainLock&) = delete;
   PlainLock& operator=(const PlainLock&) = delete;
   ~PlainLock() override {
+    if (node_) (void)files_.remove(mark_);
     const Result<std::vector<std::string>> names = files_.list(directory_);
     if (!names.ok()) return;
     const std::vector<std::string>& all = names.value();  // sorted
@@ -57,6 +59,7 @@ class PlainLock final : public NameLock {
   const std::string directory_;
   const std::string pattern_;
   const std::optional<uint32_t> node_;
+  const std::string mark_;
 };
 
 // Returns the node of a lock file of this name, ".<name>_n<node>.lock"; none if it is no node's.
@@ -155,16 +158,41 @@ Result<std::vector<NodeOfFiles>> nodes_of_files(FileSystem& files, const std::st
     // Its holder may have yet to write its name, or it may not be readable now: then this node is waited for.
     const bool is_unknown = text.machine.empty() && files.is_locked(path);
     if (is_unknown) text.machine = "an unknown machine";
-    if (is_unknown || text.pattern == pattern) nodes.push_back({*node, path, std::move(text.machine)});
+    if (!is_unknown && text.pattern != pattern) continue;
+    const bool opened = files.stat(mark_path(path)).ok() && files.is_locked(path);
+    nodes.push_back({*node, path, std::move(text.machine), opened});
   }
   return nodes;
 }
 
 std::optional<NodeOfFiles> node_awaited(const FileSystem& files, const std::vector<NodeOfFiles>& nodes,
                                         const std::string& unfinished) {
-  const auto lacks = [&](const NodeOfFiles& of) { return !files.stat(part_path(unfinished, of.node)).ok(); };
-  const auto found = std::find_if(nodes.begin(), nodes.end(), lacks);
+  const auto is_awaited = [&](const NodeOfFiles& of) {
+    return !of.opened && !files.stat(part_path(unfinished, of.node)).ok();
+  };
+  const auto found = std::find_if(nodes.begin(), nodes.end(), is_awaited);
   return found == nodes.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string mark_path(const std::string& lock) { return lock.substr(0, lock.rfind('.')) + ".opened"; }
+
+Status mark_opened(const Config& config, FileSystem& files, const std::string& directory) {
+  const std::string lock = lock_path(config, directory, fmt::format("n{}", config.place.node));
+  const Result<Opened> opened = files.open(mark_path(lock), OpenMode::own_or_new, 0);
+  if (opened.ok()) files.close(opened.value().file);
+  return opened.status();
+}
+
+Status remove_marks_of_all(const Config& config, FileSystem& files, const std::string& directory, int client) {
+  auto nodes = nodes_of_files(files, directory, pattern_of(config, client));
+  if (!nodes.ok()) return nodes.status();
+  std::erase_if(nodes.value(), [](const NodeOfFiles& node) { return !node.opened; });
+  if (nodes.value().size() < static_cast<size_t>(config.place.nodes)) return {};
+  for (const NodeOfFiles& node : nodes.value()) {
+    const Status removed = files.remove(mark_path(node.lock));
+    if (!removed.ok() && removed.fault().system_errno != ENOENT) return removed;  // others remove them, too
+  }
+  return {};
 }
 
 Status make_output_directories(const Config& config, FileSystem& files) {
@@ -207,6 +235,9 @@ Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Con
     if (plain && config.nodes_share_files() && node_of_lock(file.substr(path.size() + 1))) {
       if (Status status = check_earlier_node(config, files, path, file, pattern); !status.ok()) return status;
     }
+    const auto node = plain && config.nodes_share_files() ? std::optional(static_cast<uint32_t>(config.place.node))
+                                                          : std::optional<uint32_t>();
+    if (node) (void)files.remove(mark_path(file));  // its run is over
     auto lock = files.lock(file, holder);
     if (!lock.ok()) return lock.status();
     if (!lock.value()->held()) {
@@ -214,9 +245,7 @@ Result<std::vector<std::unique_ptr<NameLock>>> take_output_directories(const Con
     }
     locks.push_back(std::move(lock).value());
     if (!plain) continue;
-    const auto node =
-        config.nodes_share_files() ? std::optional(static_cast<uint32_t>(config.place.node)) : std::nullopt;
-    locks.back() = std::make_unique<PlainLock>(std::move(locks.back()), files, path, pattern, node);
+    locks.back() = std::make_unique<PlainLock>(std::move(locks.back()), files, path, pattern, node, mark_path(file));
   }
   return locks;
 }

@@ -42,14 +42,24 @@ struct NodeOfFiles {
   uint32_t node = 0;
   std::string lock;     // the path
   std::string machine;  // the one that it runs on, or ran on
+  bool opened = false;  // its mark says so
 };
 
 // Returns the nodes whose locks are in the directory and name this pattern.
 Result<std::vector<NodeOfFiles>> nodes_of_files(FileSystem& files, const std::string& directory,
                                                 std::string_view pattern);
-// Returns the first of these nodes that has not published its part of the unfinished file; none if all have.
+// Returns the first of these nodes that has not opened the next run nor published its part of the unfinished file;
+// none if there is none.
 std::optional<NodeOfFiles> node_awaited(const FileSystem& files, const std::vector<NodeOfFiles>& nodes,
                                         const std::string& unfinished);
+
+// Marks in the directory that this node has opened the next run: it has written all that an earlier one had left in
+// its memory. The mark counts while the node's lock is held.
+Status mark_opened(const Config& config, FileSystem& files, const std::string& directory);
+// Removes the marks if all nodes of the run have theirs: from now on each may have data that others must wait for.
+Status remove_marks_of_all(const Config& config, FileSystem& files, const std::string& directory, int client);
+// Returns the path of the mark of a node with this lock.
+std::string mark_path(const std::string& lock);
 
 // Returns true if the name is that of an unfinished file of this pattern, or of the XDMF file beside one.
 bool is_part_of(std::string_view pattern, std::string_view name);
