@@ -93,7 +93,7 @@ void Replay::resume(Members::Files& files, const std::vector<LedgerRecord>& reco
     // An iteration without blocks may have such a file, unless no file can get another one of its number, or each
     // node publishes a part of its own.
     const bool tells = !files.config.storage.has_file_each() || files.config.nodes_share_files();
-    const bool in_it = seen.some_written ? seen.all_written : tells;
+    const bool in_it = may_be_in_file(seen.some_written, seen.all_written, tells);
     const bool whole = !seen.dropped && done.size() >= clients && in_it;
     // The earlier server died between the rename and the ledger's record of it.
     if (whole && !failures.contains(iteration) && files.format->published(iteration)) {

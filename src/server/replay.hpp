@@ -16,6 +16,11 @@ namespace tailrace::impl {
 
 class Replay final {
  public:
+  // Returns true if a file of an iteration's number may be that of its blocks. With a block that is still to be
+  // written, it is of an earlier run. `tells`: also without a block, the file can only be of this run.
+  static bool may_be_in_file(bool some_written, bool all_written, bool tells) {
+    return all_written && (some_written || tells);
+  }
   // Returns true for verbs that belong to no iteration, and are not struck out with one.
   static bool is_passing(Verb verb);
 

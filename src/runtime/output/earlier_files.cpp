@@ -29,11 +29,14 @@ struct EarlierFiles {
   std::string dropped;  // the file that lists dropped iterations; empty: there is none
 
   bool empty() const { return published.empty() && parts.empty(); }
-  // Leaves only unfinished files, and what belongs to them; of what is alone, that which this node has left.
-  void keep_parts(uint32_t node) {
+  // Leaves only unfinished files, and what belongs to them, and parts that are alone.
+  void keep_parts() {
     published.clear();
     dropped.clear();
     std::erase_if(xdmf, [](const std::string& file) { return !file.ends_with(kPart); });
+  }
+  // Leaves, of the parts that are alone, those that this node has left.
+  void keep_orphans_of(uint32_t node) {
     std::erase_if(orphans, [node](const std::string& part) {
       const std::string own = part_path(std::string(file_of_part(part)), node);
       return part != own && part != own + ".tmp";
@@ -226,13 +229,17 @@ Status make_way(const Config& config, FileSystem& files, int client, Log& log, c
   // each node looks for what it has written itself.
   const bool is_other_node = config.nodes_share_files() && config.place.node != 0;
   const auto node = static_cast<uint32_t>(config.place.node);
-  const bool marks = config.nodes_share_files() && config.storage.existing == Existing::resume;
+  const bool has_mark = config.nodes_share_files() && config.storage.existing == Existing::resume;
+  std::vector<std::string> marks;
   for (const std::string& directory : config.storage.paths) {
     // It says so before it looks: whoever is the last one finds all files, and that nobody is awaited.
-    if (Status status = marks ? mark_opened(config, files, directory) : Status(); !status.ok()) return status;
+    if (Status status = has_mark ? mark_opened(config, files, directory) : Status(); !status.ok()) return status;
+    const auto of_all = has_mark ? marks_of_all(config, files, directory, client) : std::vector<std::string>();
+    marks.insert(marks.end(), of_all.begin(), of_all.end());
     Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
-    if (is_other_node) found.value().keep_parts(node);
+    if (is_other_node) found.value().keep_parts();
+    if (is_other_node && of_all.empty()) found.value().keep_orphans_of(node);
     if (is_other_node && config.storage.existing == Existing::refuse) {
       found.value().keep_parts_with_data_of(node, files);
     }
@@ -247,9 +254,8 @@ Status make_way(const Config& config, FileSystem& files, int client, Log& log, c
                             : finish_parts(config, files, directory, client, found.value(), log, complete);
     if (!status.ok()) return status;
   }
-  for (const std::string& directory : config.storage.paths) {
-    if (Status status = marks ? remove_marks_of_all(config, files, directory, client) : Status(); !status.ok())
-      return status;
+  for (const std::string& mark : marks) {
+    if (Status status = remove_file(files, mark); !status.ok()) return status;
   }
   return {};
 }

@@ -183,16 +183,15 @@ Status mark_opened(const Config& config, FileSystem& files, const std::string& d
   return opened.status();
 }
 
-Status remove_marks_of_all(const Config& config, FileSystem& files, const std::string& directory, int client) {
-  auto nodes = nodes_of_files(files, directory, pattern_of(config, client));
-  if (!nodes.ok()) return nodes.status();
-  std::erase_if(nodes.value(), [](const NodeOfFiles& node) { return !node.opened; });
-  if (nodes.value().size() < static_cast<size_t>(config.place.nodes)) return {};
+std::vector<std::string> marks_of_all(const Config& config, FileSystem& files, const std::string& directory,
+                                      int client) {
+  const auto nodes = nodes_of_files(files, directory, pattern_of(config, client));
+  if (!nodes.ok()) return {};
+  std::vector<std::string> marks;
   for (const NodeOfFiles& node : nodes.value()) {
-    const Status removed = files.remove(mark_path(node.lock));
-    if (!removed.ok() && removed.fault().system_errno != ENOENT) return removed;  // others remove them, too
+    if (node.opened) marks.push_back(mark_path(node.lock));
   }
-  return {};
+  return marks.size() < static_cast<size_t>(config.place.nodes) ? std::vector<std::string>() : marks;
 }
 
 Status make_output_directories(const Config& config, FileSystem& files) {
