@@ -215,7 +215,7 @@ TEST_F(JointLeftovers, AFileThatComesAfterTheOpeningsOfOthersGoes) {
     const auto locks = open(first);
     EXPECT_TRUE(fs::exists(mark_path(lock_of(first))));
     write(1 - first);  // the server writes what was left to it, before its clients come
-    std::ofstream(directory_ / "sim_It9.h5.part.n" + std::to_string(first)).flush();  // nobody could remove it
+    std::ofstream(directory_ / "sim_It9.h5.part.n" + std::to_string(first)).flush();  // its removal had failed
     const auto others = open(1 - first);
     EXPECT_EQ(names(), (std::vector<std::string>{".sim_n0.lock", ".sim_n1.lock"}));
     EXPECT_FALSE(fs::exists(mark_path(lock_of(0))) || fs::exists(mark_path(lock_of(1))));

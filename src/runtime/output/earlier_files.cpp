@@ -232,16 +232,16 @@ Status make_way(const Config& config, FileSystem& files, int client, Log& log, c
   const bool has_mark = config.nodes_share_files() && config.storage.existing == Existing::resume;
   std::vector<std::string> marks;
   for (const std::string& directory : config.storage.paths) {
-    // It says so before it looks: whoever is the last one finds all files, and that nobody is awaited.
-    if (Status status = has_mark ? mark_opened(config, files, directory) : Status(); !status.ok()) return status;
-    const auto of_all = has_mark ? marks_of_all(config, files, directory, client) : std::vector<std::string>();
-    marks.insert(marks.end(), of_all.begin(), of_all.end());
+    // It marks before it looks, so that the last node to open finds all files, and awaits no other.
+    auto of_all = has_mark ? mark_opened(config, files, directory, client) : std::vector<std::string>();
+    if (!of_all.ok()) return of_all.status();
+    marks.insert(marks.end(), of_all.value().begin(), of_all.value().end());
     Result<EarlierFiles> found = find_earlier(files, directory, config, client);
     if (!found.ok()) return found.status();
-    if (is_other_node) found.value().keep_parts();
-    if (is_other_node && of_all.empty()) found.value().keep_orphans_of(node);
-    if (is_other_node && config.storage.existing == Existing::refuse) {
-      found.value().keep_parts_with_data_of(node, files);
+    if (is_other_node) {
+      found.value().keep_parts();
+      if (of_all.value().empty()) found.value().keep_orphans_of(node);
+      if (config.storage.existing == Existing::refuse) found.value().keep_parts_with_data_of(node, files);
     }
     if (Status status = remove_orphans(files, found.value()); !status.ok()) return status;
     if (found.value().empty() && found.value().dropped.empty() && found.value().xdmf.empty()) continue;

@@ -176,22 +176,20 @@ std::optional<NodeOfFiles> node_awaited(const FileSystem& files, const std::vect
 
 std::string mark_path(const std::string& lock) { return lock.substr(0, lock.rfind('.')) + ".opened"; }
 
-Status mark_opened(const Config& config, FileSystem& files, const std::string& directory) {
+Result<std::vector<std::string>> mark_opened(const Config& config, FileSystem& files, const std::string& directory,
+                                             int client) {
   const std::string lock = lock_path(config, directory, fmt::format("n{}", config.place.node));
   const Result<Opened> opened = files.open(mark_path(lock), OpenMode::own_or_new, 0);
-  if (opened.ok()) files.close(opened.value().file);
-  return opened.status();
-}
-
-std::vector<std::string> marks_of_all(const Config& config, FileSystem& files, const std::string& directory,
-                                      int client) {
-  const auto nodes = nodes_of_files(files, directory, pattern_of(config, client));
-  if (!nodes.ok()) return {};
+  if (!opened.ok()) return opened.status();
+  files.close(opened.value().file);
   std::vector<std::string> marks;
+  const auto nodes = nodes_of_files(files, directory, pattern_of(config, client));
+  if (!nodes.ok()) return marks;
   for (const NodeOfFiles& node : nodes.value()) {
     if (node.opened) marks.push_back(mark_path(node.lock));
   }
-  return marks.size() < static_cast<size_t>(config.place.nodes) ? std::vector<std::string>() : marks;
+  if (marks.size() < static_cast<size_t>(config.place.nodes)) marks.clear();
+  return marks;
 }
 
 Status make_output_directories(const Config& config, FileSystem& files) {

@@ -54,12 +54,11 @@ std::optional<NodeOfFiles> node_awaited(const FileSystem& files, const std::vect
                                         const std::string& unfinished);
 
 // Marks in the directory that this node has opened the next run: it has written all that an earlier one had left in
-// its memory. The mark counts while the node's lock is held.
-Status mark_opened(const Config& config, FileSystem& files, const std::string& directory);
-// Returns the paths of the marks if all nodes of the run have theirs, so that this one is the last to open; else
-// none. It removes them: from then on each node may have data that others must wait for.
-std::vector<std::string> marks_of_all(const Config& config, FileSystem& files, const std::string& directory,
-                                      int client);
+// its memory. The mark counts while the node's lock is held. Returns the paths of the marks if all nodes of the run
+// have theirs, so that this one is the last to open; else none. It removes them when it has made way: from then on
+// each node may have data that others must wait for.
+Result<std::vector<std::string>> mark_opened(const Config& config, FileSystem& files, const std::string& directory,
+                                             int client);
 // Returns the path of the mark of a node with this lock.
 std::string mark_path(const std::string& lock);
 
