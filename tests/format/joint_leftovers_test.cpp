@@ -178,6 +178,27 @@ TEST_F(JointLeftovers, APartThatCannotBeReadIsNotMissing) {
   EXPECT_EQ(names(), (std::vector<std::string>{"sim_It5.h5.part", "sim_It5.h5.part.n0", "sim_It5.h5.part.n1"}));
 }
 
+class WithoutRemoval final : public ForwardingFileSystem {
+ public:
+  using ForwardingFileSystem::ForwardingFileSystem;
+  Status remove(const std::string& path) override {
+    if (path.ends_with(".n1")) return Status::of_errno("remove", path, EIO);
+    return ForwardingFileSystem::remove(path);
+  }
+};
+
+// Found by the simulator (joint, seed 5918274): as the file had gone, it counted as removed, and the next run
+// published the part as its own.
+TEST_F(JointLeftovers, APartThatCannotBeRemovedIsReported) {
+  write(1);
+  WithoutRemoval files(os_files());
+  const auto none = [](const std::string&) { return std::optional<NodeOfFiles>(); };
+  const Leftover left = treat_part(files, unfinished(), directory_.path(), true, none);
+  ASSERT_FALSE(left.done || left.status.ok());
+  EXPECT_EQ(left.status.fault().system_errno, EIO);
+  EXPECT_EQ(names(), std::vector<std::string>{"sim_It5.h5.part.n1"});
+}
+
 // The last of the nodes without a part that opens removes it.
 TEST_F(JointLeftovers, AFileGoesWhenNoNodeHasItsDataAnyMore) {
   KeptLog log;

@@ -70,7 +70,7 @@ bool has_final_name(FileSystem& files, const std::string& part, const std::strin
 constexpr std::string_view kUnfinished = ".part";
 constexpr std::string_view kXdmf = ".xmf";
 
-// Removes what nodes have left beside the file.
+// Removes what nodes have left beside the file. Other nodes may remove the same.
 Status remove_parts_beside(FileSystem& files, const std::string& file, const std::string& directory) {
   const Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
@@ -78,7 +78,8 @@ Status remove_parts_beside(FileSystem& files, const std::string& file, const std
   for (const std::string& name : names.value()) {
     const std::string path = directory + "/" + name;
     if (file_of_part(path) != file) continue;
-    if (Status removed = files.remove(path); !removed.ok()) status = std::move(removed);
+    Status removed = files.remove(path);
+    if (!removed.ok() && removed.fault().system_errno != ENOENT) status = std::move(removed);
   }
   return status;
 }
@@ -182,7 +183,6 @@ Leftover treat(FileSystem& files, const std::string& file, const std::string& di
     if (there.ok() && there.value().reserved) leftover.status = files.remove(final_path);
     if (leftover.status.ok()) leftover.status = files.remove(file);
   }
-  if (leftover.status.ok()) leftover.status = remove_parts_beside(files, file, directory);
   leftover.done = leftover.status.ok();
   return leftover;
 }
@@ -193,7 +193,12 @@ Leftover treat(FileSystem& files, const std::string& file, const std::string& di
 Leftover treat_part(FileSystem& files, const std::string& file, const std::string& directory, bool apply,
                     const AwaitedNode& awaited, const CompleteJoint& write) {
   Leftover leftover = treat(files, file, directory, apply, awaited, write);
-  if (leftover.done || leftover.status.ok() || leftover.kind == TAILRACE_IN_USE) return leftover;
+  if (leftover.done) {
+    leftover.status = remove_parts_beside(files, file, directory);
+    leftover.done = leftover.status.ok();
+    return leftover;
+  }
+  if (leftover.status.ok() || leftover.kind == TAILRACE_IN_USE) return leftover;
   if (const auto there = files.stat(file); there.ok() || there.status().fault().system_errno != ENOENT)
     return leftover;
   return {file, leftover.kind, apply, {}};
