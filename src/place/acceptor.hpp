@@ -21,6 +21,8 @@ class Acceptor {
   virtual bool has_news() const { return false; }
   // Returns true if there is a new connection, or a client that waits to be let in.
   virtual bool has_company() const = 0;
+  // Returns true while the server begins to serve a new client: it must not end.
+  virtual bool lets_in() const { return false; }
   // Returns true if clients of the next run wait for the end of this one.
   virtual bool next_run_waits() const { return false; }
   // Sleeps until an event or until `limit` has passed, and notes which clients have come and gone. `limit` of 0: does

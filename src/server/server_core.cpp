@@ -149,7 +149,8 @@ bool ServerCore::work(Acceptor& acceptor) {
 bool ServerCore::is_over(const Acceptor& acceptor) {
   const bool lonely = is_empty() && !acceptor.has_company();
   if (!lonely || !had_client_) alone_until_.reset();
-  if (is_empty() && acceptor.next_run_waits()) return true;  // the waiting client starts the next server
+  const bool next_waits = acceptor.next_run_waits() && !acceptor.lets_in();
+  if (is_empty() && next_waits) return true;  // the waiting client starts the next server
   if (!lonely) return false;
   if (had_client_) return has_waited_for_others();
   return options_.first_client_in && clock_.now() >= began_ + *options_.first_client_in;

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import tailrace
 from conftest import REPOSITORY
+from file_gate import FileGate
 from tailrace.cli import core_server
 
 CONFIG = """\
@@ -61,9 +62,10 @@ def clients():
     started = []
 
     class Started:
-        def __init__(self, config, number, umask=-1, opens=True):
+        def __init__(self, config, number, umask=-1, opens=True, environment=None):
             self.process = subprocess.Popen([sys.executable, "-c", CLIENT, config, str(number)], text=True,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, umask=umask)
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, umask=umask,
+                                            env={**os.environ, **(environment or {})})
             started.append(self)
             if opens:
                 self.has_opened()
@@ -111,6 +113,24 @@ def kill_and_wait(pid):
     os.kill(pid, signal.SIGKILL)
     select.select([handle], [], [])
     os.close(handle)
+
+
+def test_a_client_whose_directory_hangs_holds_up_nobody_else(config, clients, tmp_path):
+    """The file system does not lock client 1's name for now. Client 0 writes and ends meanwhile."""
+    gate = FileGate(tmp_path, "_c1.lock")
+    file = config()
+    first = clients(file, 0, environment=gate.environment)  # starts the server
+    held = clients(file, 1, opens=False)
+    gate.wait()
+    first.tell(0)
+    first.close()
+    check_files(tmp_path / "out", [0], [0])
+    gate.let_go()
+    held.has_opened()
+    held.tell(0)
+    held.close()
+    check_files(tmp_path / "out", [0, 1], [0])
+    assert not list((tmp_path / "out").glob(".*.lock"))
 
 
 def test_the_package_has_the_program():

@@ -20,6 +20,7 @@ import h5py
 import numpy as np
 import pytest
 import tailrace
+from file_gate import FileGate
 from tailrace import cli
 from tailrace.cli import forwarder
 from tailrace.cli import run as run_command
@@ -178,55 +179,6 @@ def test_files_are_those_of_a_run_without_forwarders(tmp_path, key, start, kind,
     assert io.messages() == ""
 
 
-# Holds the first opening of a path with "held" in it until somebody writes into the FIFO GATE.go.
-GATE = """\
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static void pass(const char* path) {
-  static atomic_flag was_held = ATOMIC_FLAG_INIT;
-  char name[4096], letter;
-  if (path == NULL || strstr(path, "held") == NULL || atomic_flag_test_and_set(&was_held)) return;
-  int (*const open_it)(const char*, int, ...) = (int (*)(const char*, int, ...))dlsym(RTLD_NEXT, "open");
-  snprintf(name, sizeof name, "%s.came", getenv("GATE"));
-  close(open_it(name, O_WRONLY));
-  snprintf(name, sizeof name, "%s.go", getenv("GATE"));
-  const int go = open_it(name, O_RDONLY);
-  if (read(go, &letter, 1) < 0) abort();
-  close(go);
-}
-
-#define OPEN(NAME)                                                            \\
-  int NAME(const char* path, int flags, ...) {                                \\
-    va_list rest;                                                             \\
-    va_start(rest, flags);                                                    \\
-    const unsigned mode = va_arg(rest, unsigned);                             \\
-    va_end(rest);                                                             \\
-    pass(path);                                                               \\
-    return ((int (*)(const char*, int, ...))dlsym(RTLD_NEXT, #NAME))(path, flags, mode); \\
-  }
-#define OPEN_AT(NAME)                                                         \\
-  int NAME(int at, const char* path, int flags, ...) {                        \\
-    va_list rest;                                                             \\
-    va_start(rest, flags);                                                    \\
-    const unsigned mode = va_arg(rest, unsigned);                             \\
-    va_end(rest);                                                             \\
-    pass(path);                                                               \\
-    return ((int (*)(int, const char*, int, ...))dlsym(RTLD_NEXT, #NAME))(at, path, flags, mode); \\
-  }
-OPEN(open)
-OPEN(open64)
-OPEN_AT(openat)
-OPEN_AT(openat64)
-"""
-
 HELD = """\
 import sys, tailrace
 with tailrace.open(sys.argv[1], 0) as out:
@@ -238,20 +190,16 @@ with tailrace.open(sys.argv[1], 0) as out:
 
 def test_a_forwarder_whose_file_system_hangs_serves_the_others(tmp_path, key, start):
     """One client's file cannot be opened for now. Another client begins, writes and ends meanwhile."""
-    (tmp_path / "gate.c").write_text(GATE)
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "gate.so", tmp_path / "gate.c", "-ldl"], check=True)
-    for fifo in ("gate.came", "gate.go"):
-        os.mkfifo(tmp_path / fifo)
-    io = start(environment={"LD_PRELOAD": str(tmp_path / "gate.so"), "GATE": str(tmp_path / "gate")})
+    gate = FileGate(tmp_path, "held")
+    io = start(environment=gate.environment)
     files = [write_config(tmp_path, tmp_path / "out" / name, [io.address], key) for name in ("first", "second")]
     waiting = subprocess.Popen([sys.executable, "-c", HELD, str(files[0])], stderr=subprocess.PIPE, text=True)
-    with open(tmp_path / "gate.came", "rb") as came:
-        came.read()
+    gate.wait()
     result = run_writer(files[1])
     assert result.returncode == 0, result.stderr + io.messages()
     check_series(tmp_path / "out" / "second", range(4))
     assert waiting.poll() is None
-    (tmp_path / "gate.go").write_bytes(b"!")
+    gate.let_go()
     assert waiting.communicate(timeout=120)[1] == ""
     assert waiting.returncode == 0
     assert (tmp_path / "out" / "first" / "held.raw").read_bytes() == b"at last"

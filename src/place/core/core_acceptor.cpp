@@ -23,6 +23,7 @@ constexpr size_t kMostStrangers = 256;                        // ungreeted conne
 constexpr Nanoseconds kSilence = std::chrono::seconds(1);  // beyond them, the oldest goes if it is silent for so long
 constexpr Nanoseconds kNoDescriptors = Nanoseconds{100'000'000};  // pause after a lack of descriptors
 constexpr size_t kMostWaiting = 64;                               // clients whose number is still in use
+constexpr size_t kMostHeldUp = 1024;                              // … or that wait for the files of another one
 
 // The source of an event; its number completes the tag.
 enum class About : uint32_t { listener, doorbell, watched, stranger, socket, process, bell };
@@ -122,6 +123,7 @@ void CoreAcceptor::pause_listening(Nanoseconds at_most) {
 
 void CoreAcceptor::begin_round() {
   if (paused_ && paused_->left() == Nanoseconds::zero()) listen();
+  for (const int number : std::exchange(prepared_, {})) let_in(number);
   if (std::exchange(number_is_free_, false)) {  // answer the clients that wait for it
     for (Waiting& one : std::exchange(waiting_, {})) {
       if (!one.socket.peer_gone()) answer(std::move(one.socket), one.hello, std::move(one.configuration));
@@ -154,7 +156,7 @@ void CoreAcceptor::dismissed(int number, bool died) {
   hear_no_more(client);
   client.log->info("client {} has {}", number, died ? "left without saying goodbye" : "left");
   clients_.erase(number);
-  number_is_free_ = number_is_free_ || !waiting_.empty();
+  freed();
 }
 
 void CoreAcceptor::look_at(uint64_t event) {
@@ -247,7 +249,7 @@ void CoreAcceptor::greet(UnixSocket socket) {
     if (text.ok()) return answer(std::move(socket), hello, std::move(text).value());
     status = text.status();
   }
-  refuse(socket, hello, status);
+  refuse(socket, hello.client, status);
 }
 
 void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string configuration) {
@@ -255,92 +257,130 @@ void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string con
       hello.again == 0 ? host_.is_of_next_run(hello.client, socket.peer().pid) : Result<bool>(false);
   if (!next_run.ok()) {
     host_.refused();
-    return refuse(socket, hello, next_run.status());
+    return refuse(socket, hello.client, next_run.status());
   }
   next_run_waits_ = next_run_waits_ || next_run.value();
-  const bool number_is_taken = clients_.contains(hello.client) && host_.gone(hello.client);
-  if (next_run.value() || (number_is_taken && hello.again == 0)) {
+  const auto found = clients_.find(hello.client);
+  const bool is_new = found == clients_.end();
+  const bool number_is_taken =
+      is_new ? host_.has_files_of(hello.client) : (found->second->newcomer || host_.gone(hello.client));
+  const bool waits = number_is_taken || (is_new && host_.is_busy());
+  if (next_run.value() || (waits && hello.again == 0)) {
     std::erase_if(waiting_, [](const Waiting& one) { return one.socket.peer_gone(); });
-    if (waiting_.size() == kMostWaiting) {
-      return refuse(socket, hello,
+    if (waiting_.size() >= (number_is_taken ? kMostWaiting : kMostHeldUp)) {
+      return refuse(socket, hello.client,
                     Status(TAILRACE_CLIENT_IN_USE, "too many clients wait for numbers that are still in use"));
     }
     waiting_.push_back({std::move(socket), hello, std::move(configuration)});
     return;
   }
-  const Status status = welcome(socket, hello, std::move(configuration));
-  if (!status.ok()) {
-    host_.refused();
-    return refuse(socket, hello, status);
-  }
-  clients_[hello.client]->socket = std::move(socket);
+  const Status status = enter(socket, hello, configuration);
+  if (status.ok()) return;
+  host_.refused();
+  refuse(socket, hello.client, status);
 }
 
-void CoreAcceptor::refuse(UnixSocket& socket, const Hello& hello, const Status& status) {
+void CoreAcceptor::refuse(UnixSocket& socket, int client, const Status& status) {
   Welcome answer;
   answer.server = ::getpid();
   answer.refusal = to_record(0, status);
-  log_.warning("client {} is refused: {}", hello.client, status.fault().message);
+  log_.warning("client {} is refused: {}", client, status.fault().message);
   (void)socket.send(bytes_of(answer), {}, kAnswerIn);
 }
 
-Status CoreAcceptor::welcome(UnixSocket& socket, const Hello& hello, std::string configuration) {
+// Welcomes a client that has come back. A new one is welcomed when its files are prepared. Takes the socket, unless
+// it fails.
+Status CoreAcceptor::enter(UnixSocket& socket, const Hello& hello, const std::string& configuration) {
   Result<ProcessHandle> process = socket.peer_process();
   if (!process.ok()) return process.status();
-  Result<Client*> entered = enter(hello, process.value().pid(), configuration);
-  if (!entered.ok()) return entered.status();
-  Client& client = *entered.value();
-  unwatch(client);
-  client.process = std::move(process).value();
-  const auto add = [&](int fd, About about, EpollSet::Trigger trigger) {
-    return watch(client, fd, tag(about, hello.client), trigger);
-  };
-  Status status = add(socket.fd(), About::socket, EpollSet::Trigger::level);
-  if (status.ok()) status = add(client.process->fd(), About::process, EpollSet::Trigger::edge);
-  if (status.ok()) status = add(client.bell.fd(), About::bell, EpollSet::Trigger::edge);
-  if (status.ok()) status = give_channel(client, socket, hello.again != 0);
-  if (!status.ok()) lose(client, true, status.fault().message);
-  return status;
+  const auto found = clients_.find(hello.client);
+  if (found == clients_.end()) {
+    if (hello.again != 0) return host_.unknown(hello.client);
+    return meet(socket, hello.client, std::move(process).value(), configuration);
+  }
+  Client& client = *found->second;
+  const bool waits = !client.socket && !client.newcomer && !host_.gone(client.number);  // for its client to come back
+  // An earlier server died before it could welcome the client.
+  const bool unknown_to_it =
+      client.segment->control().client_state.load(std::memory_order_acquire) == ChannelControl::kClientUnaware;
+  if (waits && hello.again != 0) {
+    unwatch(client);
+    client.process = std::move(process).value();
+    return welcome(client, socket, LastIteration());
+  }
+  if (waits && unknown_to_it && client.process && client.process->pid() == process.value().pid()) {
+    client.newcomer = std::move(socket);
+    ++newcomers_;
+    host_.prepare_again(client.number);
+    return {};
+  }
+  return Status(TAILRACE_CLIENT_IN_USE, fmt::format("client {} is open already, or still being written (process {})",
+                                                    hello.client, client.process ? client.process->pid() : 0));
 }
 
-// Returns the client with that number, new or returned.
-Result<CoreAcceptor::Client*> CoreAcceptor::enter(const Hello& hello, pid_t process,
-                                                  const std::string& configuration) {
-  const auto found = clients_.find(hello.client);
-  if (found != clients_.end()) {
-    Client& client = *found->second;
-    const bool waits = !client.socket && !host_.gone(client.number);  // for its client to come back
-    if (hello.again != 0 && waits) return &client;
-    // An earlier server died before it could welcome the client.
-    const bool unknown_to_it =
-        client.segment->control().client_state.load(std::memory_order_acquire) == ChannelControl::kClientUnaware;
-    if (waits && unknown_to_it && client.process && client.process->pid() == process) return &client;
-    return Status(TAILRACE_CLIENT_IN_USE,
-                  fmt::format("client {} is open already, or still being written (process {})", hello.client,
-                              client.process ? client.process->pid() : 0));
-  }
-  if (hello.again != 0) return host_.unknown(hello.client);
-  const Result<Needs> needs = host_.admit(hello.client, process, configuration);
+Status CoreAcceptor::meet(UnixSocket& socket, int number, ProcessHandle process, const std::string& configuration) {
+  const Result<Needs> needs = host_.admit(number, process.pid(), configuration);
   if (!needs.ok()) return needs.status();
   const std::string& name = fresh_segment_;
   Result<std::unique_ptr<Segment>> segment =
       Segment::create(directory_, name, needs.value().sizes, needs.value().pool, needs.value().ahead);
   if (!segment.ok()) return segment.status();
-  auto made = make_client(hello.client, std::move(segment).value());
+  auto made = make_client(number, std::move(segment).value());
   if (!made.ok()) {
     (void)directory_.remove_file(name);
     return made.status();
   }
-  std::unique_ptr<Client> client = std::move(made).value();
-  if (Status status = host_.serve(hello.client, *client->segment); !status.ok()) {
+  Client& client = *(clients_[number] = std::move(made).value());
+  client.process = std::move(process);
+  const Status status = host_.prepare(number, *client.segment);
+  if (!status.ok()) {
+    clients_.erase(number);
     (void)directory_.remove_file(name);
     return status;
   }
-  client->log->info("client {} has come", hello.client);
-  return (clients_[hello.client] = std::move(client)).get();
+  client.newcomer = std::move(socket);
+  ++newcomers_;
+  return {};
 }
 
-Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket, bool again) {
+// Welcomes a client whose files are prepared, or refuses it.
+void CoreAcceptor::let_in(int number) {
+  Client& client = *clients_.at(number);
+  UnixSocket socket = std::move(*client.newcomer);
+  client.newcomer.reset();
+  --newcomers_;
+  freed();
+  Status status = host_.serve(number);
+  if (status.ok()) {
+    client.log->info("client {} has come", number);
+    status = welcome(client, socket, host_.last_iteration(number));
+  } else {
+    clients_.erase(number);
+  }
+  if (status.ok()) return;
+  host_.refused();
+  refuse(socket, number, status);
+}
+
+// Gives a client its channel, and watches it. Takes the socket, unless it fails.
+Status CoreAcceptor::welcome(Client& client, UnixSocket& socket, const Result<LastIteration>& last) {
+  unwatch(client);
+  const auto add = [&](int fd, About about, EpollSet::Trigger trigger) {
+    return watch(client, fd, tag(about, client.number), trigger);
+  };
+  Status status = add(socket.fd(), About::socket, EpollSet::Trigger::level);
+  if (status.ok()) status = add(client.process->fd(), About::process, EpollSet::Trigger::edge);
+  if (status.ok()) status = add(client.bell.fd(), About::bell, EpollSet::Trigger::edge);
+  if (status.ok()) status = give_channel(client, socket, last);
+  if (status.ok()) {
+    client.socket = std::move(socket);
+  } else {
+    lose(client, true, status.fault().message);
+  }
+  return status;
+}
+
+Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket, const Result<LastIteration>& last) {
   Welcome welcome;
   const ChannelSizes& sizes = client.segment->sizes();
   welcome.server = ::getpid();
@@ -350,8 +390,6 @@ Status CoreAcceptor::give_channel(Client& client, UnixSocket& socket, bool again
   welcome.blocks = sizes.blocks;
   welcome.pool = client.segment->pool().size();
   std::snprintf(welcome.description, sizeof welcome.description, "%s", host_.description().c_str());
-  Result<LastIteration> last = LastIteration();
-  if (!again) last = host_.last_iteration(client.number);
   if (last.ok()) welcome.last = last.value();
   if (!last.ok()) welcome.last_unknown = to_record(0, last.status());
   const int descriptors[] = {client.segment->fd(), client.bell.fd()};

@@ -45,12 +45,23 @@ class CoreAcceptor final : public Acceptor {
     // Decides whether the client may come, and returns the memory that it needs. `configuration` is the text that it
     // sent.
     virtual Result<Needs> admit(int client, pid_t process, const std::string& configuration) = 0;
-    // Serves the client from here on. `segment` lives until dismissed(); its file gets its final name here and is
-    // removed there.
-    virtual Status serve(int client, Segment& segment) = 0;
+    // Begins to prepare the files of a new client, and returns at once: prepared() follows, unless this fails.
+    // `segment` lives until dismissed(), or serve() fails; its file gets its final name here and is removed there.
+    virtual Status prepare(int client, Segment& segment) = 0;
+    // Does so for a client that an earlier server had begun to serve and did not welcome.
+    virtual void prepare_again(int client) = 0;
+    // Serves the client, whose files are prepared, from here on. Fails if they could not be prepared.
+    virtual Status serve(int client) = 0;
+    // Returns true if a new client must wait until the files of another one are prepared.
+    virtual bool is_busy() const = 0;
     // Notes that the client is gone; `died`: it did not say goodbye.
     virtual void lose(int client, bool died) = 0;
     virtual bool gone(int client) const = 0;
+    // Returns true while the host still has the files of a client that was dismissed, or was not served. freed()
+    // follows.
+    virtual bool has_files_of(int client) const = 0;
+    // Returns the last iteration that earlier runs of the client published.
+    virtual Result<LastIteration> last_iteration(int client) = 0;
     // Notes that the server has finished with the client, whose segment is about to be unmapped.
     virtual void dismissed(int client) = 0;
     // Notes that a client was refused.
@@ -58,8 +69,6 @@ class CoreAcceptor final : public Acceptor {
     // Returns true if a new client belongs to the run after the present one: it waits until that has ended, and meets
     // the next server. Fails if it may not come at all.
     virtual Result<bool> is_of_next_run(int client, pid_t process) = 0;
-    // Returns the last iteration that earlier runs of the client published.
-    virtual Result<LastIteration> last_iteration(int client) = 0;
     // Returns the error of a client that comes back from an earlier server, and that this one does not serve.
     virtual Status unknown(int client) const = 0;
     // Returns the server's description, which its clients report.
@@ -74,13 +83,18 @@ class CoreAcceptor final : public Acceptor {
   // Adopts a client of an earlier server whose segment was found, and which the host serves already. The client has
   // to come back. `process`: none if it has ended.
   Status adopt(int client, std::unique_ptr<Segment> segment, std::optional<ProcessHandle> process);
+  // Notes that the files of a new client are prepared, or could not be.
+  void prepared(int client) { prepared_.push_back(client); }
+  // Notes that a number has become free.
+  void freed() { number_is_free_ = number_is_free_ || !waiting_.empty(); }
   // Adds a descriptor that wakes the server while it is readable, as long as it is open.
   Status watch(int fd);
 
   // Acceptor
   void begin_round() override;
-  bool has_news() const override { return number_is_free_; }
-  bool has_company() const override { return !strangers_.empty() || !waiting_.empty(); }
+  bool has_news() const override { return number_is_free_ || !prepared_.empty(); }
+  bool has_company() const override { return !strangers_.empty() || !waiting_.empty() || lets_in(); }
+  bool lets_in() const override { return newcomers_ > 0; }
   bool next_run_waits() const override { return next_run_waits_; }
   void wait(std::optional<Nanoseconds> limit) override;
   void distrusted(int client, const Status& why) override;
@@ -92,6 +106,7 @@ class CoreAcceptor final : public Acceptor {
     std::unique_ptr<Segment> segment;
     EventFd bell;
     std::optional<UnixSocket> socket;      // none: the client has to come back
+    std::optional<UnixSocket> newcomer;    // the connection of one whose files are being prepared
     std::optional<ProcessHandle> process;  // none: the process has ended
     std::unique_ptr<Log> log;              // messages about the client
     std::vector<int> watched;              // its descriptors in the epoll set
@@ -111,11 +126,13 @@ class CoreAcceptor final : public Acceptor {
   bool is_silent(const Stranger& stranger) const;
   void greet(UnixSocket socket);
   void answer(UnixSocket socket, const Hello& hello, std::string configuration);
-  void refuse(UnixSocket& socket, const Hello& hello, const Status& status);
-  Status welcome(UnixSocket& socket, const Hello& hello, std::string configuration);
+  void refuse(UnixSocket& socket, int client, const Status& status);
+  Status enter(UnixSocket& socket, const Hello& hello, const std::string& configuration);
+  Status meet(UnixSocket& socket, int number, ProcessHandle process, const std::string& configuration);
+  void let_in(int number);
+  Status welcome(Client& client, UnixSocket& socket, const Result<LastIteration>& last);
   Result<std::unique_ptr<Client>> make_client(int number, std::unique_ptr<Segment> segment);
-  Result<Client*> enter(const Hello& hello, pid_t process, const std::string& configuration);
-  Status give_channel(Client& client, UnixSocket& socket, bool again);
+  Status give_channel(Client& client, UnixSocket& socket, const Result<LastIteration>& last);
   Status watch(Client& client, int fd, uint64_t tag, EpollSet::Trigger trigger);
   void unwatch(Client& client);
   void hear(Client& client);
@@ -132,7 +149,10 @@ class CoreAcceptor final : public Acceptor {
   std::map<int, std::unique_ptr<Client>> clients_;
   // Connections without a greeting, the oldest first.
   std::deque<Stranger> strangers_;
-  // Clients that have greeted, and wait until an earlier client with their number is finished.
+  size_t newcomers_ = 0;       // clients with a `newcomer`
+  std::vector<int> prepared_;  // of these
+  // Clients that have greeted, and wait until an earlier client with their number is finished, or the files of
+  // another client are prepared.
   struct Waiting {
     UnixSocket socket;
     Hello hello;

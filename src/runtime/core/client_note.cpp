@@ -44,16 +44,18 @@ Result<ClientNote> ClientNote::read(const PrivateDirectory& directory, int clien
   const auto has = [&json](const char* key) { return json.contains(key) && json[key].is_number_integer(); };
   const bool whole = json.is_object() && has("server") && has("process") && has("began") &&
                      json.contains("message") && json["message"].is_string() &&
-                     (!json.contains("run") || json["run"].is_string());
+                     (!json.contains("run") || json["run"].is_string()) &&
+                     (!json.contains("served") || json["served"].is_boolean());
   if (!whole) {
     return Status(TAILRACE_INTERNAL, fmt::format("'{}' is not what a server writes", directory.path_of(name)));
   }
-  return ClientNote{json["server"].get<int>(), json["process"].get<pid_t>(), json["began"].get<uint64_t>(),
-                    json.value("run", ""), json["message"].get<std::string>()};
+  return ClientNote{json["server"].get<int>(), json["process"].get<pid_t>(),       json["began"].get<uint64_t>(),
+                    json.value("run", ""),     json["message"].get<std::string>(), json.value("served", true)};
 }
 
 Status ClientNote::write_fresh(const PrivateDirectory& directory) const {
-  const Json json = {{"server", server}, {"process", process}, {"began", began}, {"run", run}, {"message", message}};
+  const Json json = {{"server", server}, {"process", process}, {"began", began},
+                     {"run", run},       {"message", message}, {"served", served}};
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   const std::string fresh = fresh_name(server);
   const Result<FileDescriptor> file = directory.open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);

@@ -21,6 +21,7 @@ struct ClientNote {
   uint64_t began = 0;   // when the process began, see process_begin()
   std::string run;      // the run that the client belongs to, see CoreServer
   std::string message;  // see ClientMessage
+  bool served = true;   // false: its files are being prepared, and it was not welcomed
 
   // Returns true if the process is alive.
   bool alive() const;

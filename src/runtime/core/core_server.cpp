@@ -83,6 +83,19 @@ Status check_common(const Config& config, const Config& common, Log& log) {
   return {};
 }
 
+// Removes the locks of a client of which nothing is needed. Its configuration may be that of another run than this
+// server's.
+void unlock_outputs(int client, const ClientNote& note, const Clock& clock, Log& log) {
+  const Result<ClientMessage> message = decode_client(note.message);
+  const Result<Config> config = message.ok() ? config_of(message.value()) : Result<Config>(message.status());
+  if (!config.ok()) return;
+  Doorbell doorbell;
+  const Result<ServerParts> parts = ServerParts::build(config.value(), {}, clock, doorbell, log);
+  if (!parts.ok()) return;
+  FileSystem& files = parts.value().storage->files();
+  (void)take_output_directories(config.value(), files, fmt::format("c{}", client), client, log);
+}
+
 }  // namespace
 
 std::string default_runtime_root() { return RuntimeDirectory::default_root(); }
@@ -279,18 +292,23 @@ bool CoreServer::others_are_alive() const {
 
 Status CoreServer::adopt(int client, const ClientNote& note) {
   Result<FileDescriptor> memory = job_.directory().open_file(RuntimeDirectory::client_segment(client), O_RDWR);
-  // It was not admitted yet, or not needed any more: there is nothing left to do for it.
-  if (!memory.ok() && memory.status().fault().system_errno == ENOENT) {
+  // It was not welcomed yet, or not needed any more: there is nothing left to do for it.
+  if (!note.served || (!memory.ok() && memory.status().fault().system_errno == ENOENT)) {
+    (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+    unlock_outputs(client, note, clock_, log_);
     return ClientNote::remove(job_.directory(), client);
   }
   if (!note.run.empty()) run_ = note.run;
   const Result<CoreAcceptor::Needs> needs = admit(client, note.process, note.message);
   if (!needs.ok()) return needs.status();
-  const Guest& guest = guests_[client];
-  if (Status status = lock_outputs(client); !status.ok()) {
+  Guest& guest = guests_[client];
+  auto locks =
+      take_output_directories(guest.config, parts_.storage->files(), fmt::format("c{}", client), client, log_);
+  if (!locks.ok()) {
     guests_.erase(client);
-    return status;
+    return locks.status();
   }
+  guest.locks = std::move(locks).value();
   auto segment = memory.ok() ? Segment::map(std::move(memory).value(), needs.value().sizes, needs.value().pool)
                              : Result<std::unique_ptr<Segment>>(memory.status());
   if (!segment.ok()) {
@@ -326,24 +344,15 @@ Result<CoreAcceptor::Needs> CoreServer::admit(int client, pid_t process, const s
   guests_.erase(client);  // left from a client that could not come after all
   Result<Config> config = config_of(message.value());
   if (!config.ok()) return config.status();
-  if (Status status = prepare(config.value(), message.value().rights); !status.ok()) return status;
+  if (Status status = agree(config.value(), message.value().rights); !status.ok()) return status;
   const CoreAcceptor::Needs needs{sizes_of(config.value()), pool_of(config.value()), ahead_of(config.value())};
   guests_[client] = Guest{configuration, process, std::move(config).value(), {}};
   return needs;
 }
 
-// Call it when the client's note exists: a server that replaces a dead one then knows which locks to release.
-Status CoreServer::lock_outputs(int client) {
-  Guest& guest = guests_[client];
-  auto locks =
-      take_output_directories(guest.config, parts_.storage->files(), fmt::format("c{}", client), client, log_);
-  if (locks.ok()) guest.locks = std::move(locks).value();
-  return locks.status();
-}
-
 // Builds storage and engine from the first client's configuration; the others must agree with it. Files get the
 // rights of that client, not of the one that started this process.
-Status CoreServer::prepare(const Config& config, const FileRights& rights) {
+Status CoreServer::agree(const Config& config, const FileRights& rights) {
   if (common_) {
     const Status status = check_rights(rights, rights_);
     return status.ok() ? check_common(config, *common_, log_) : status;
@@ -413,33 +422,74 @@ Status CoreServer::share_with_actions(int client, const Segment& segment) {
   return actions_ ? actions_->add_segment(client, segment.fd(), segment.pool().size()) : Status();
 }
 
-Status CoreServer::serve(int client, Segment& segment) {
-  const Guest& guest = guests_[client];
+// The work for a new client that asks the file system. It is carried out beside the server's thread.
+struct CoreServer::Preparation {
+  const Config config;
+  const int client;
+  const bool locks;      // its output directories
+  const bool makes_way;  // for this run's files among those of an earlier run, before the first byte is written
+  const bool looks;      // for the last iteration; the server does so, since forwarders may write the files
+  Status status = {};
+  std::vector<std::unique_ptr<NameLock>> locked = {};
+  Result<LastIteration> last = LastIteration();
+
+  void carry_out(FileSystem& files, Log& log) {
+    if (locks) {
+      auto taken = take_output_directories(config, files, fmt::format("c{}", client), client, log);
+      status = taken.status();
+      if (taken.ok()) locked = std::move(taken).value();
+    }
+    if (status.ok() && makes_way) status = make_way(config, files, client, log);
+    if (status.ok() && looks) last = impl::last_iteration(config, files, client);
+  }
+};
+
+Status CoreServer::prepare(int client, Segment& segment) {
+  Guest& guest = guests_[client];
   Status status = share_with_actions(client, segment);
   if (status.ok()) status = put_names(client, guest);
   if (!status.ok()) {
     guests_.erase(client);
     return status;
   }
-  status = lock_outputs(client);
-  // Make room for this run's files among those of an earlier run, before the first byte is written.
-  const bool joins_run = guest.config.storage.shares_files() && !core_->came().empty();
-  if (status.ok() && !joins_run) status = make_way(guest.config, parts_.storage->files(), client, log_);
-  if (!status.ok()) {
-    remove_names(client);
-    guests_.erase(client);
-    return status;
-  }
-  core_->begin(client, guest.config, {segment.channel(), segment.control().server_asleep, guest.process});
+  guest.segment = &segment;
+  begin_preparing(client, true);
   return {};
 }
 
-// The server looks, since forwarders may write the files. Called when the client has come.
-Result<LastIteration> CoreServer::last_iteration(int client) {
-  const Config& config = guests_[client].config;
-  if (!config.storage.shares_files()) return impl::last_iteration(config, parts_.storage->files(), client);
-  if (!shared_last_) shared_last_ = impl::last_iteration(config, parts_.storage->files(), client);
-  return *shared_last_;
+void CoreServer::begin_preparing(int client, bool is_new) {
+  const Config& config = guests_.at(client).config;
+  const bool shares = config.storage.shares_files();
+  const bool joins_run = shares && !core_->came().empty();
+  const bool makes_way = is_new && !joins_run;
+  makes_way_ = shares && makes_way;
+  const auto work = std::make_shared<Preparation>(
+      Preparation{config, client, is_new, makes_way, !(shares && shared_last_.has_value())});
+  FileOperation operation{.kind = FileOperation::Kind::call,
+                          .call = [this, work](FileSystem& files) { work->carry_out(files, log_); }};
+  parts_.engine->carry_out(std::move(operation), 0, [this, client, work](const FileOperationEnd&) {
+    Guest& guest = guests_.at(client);
+    guest.prepared = work->status;
+    if (work->locks) guest.locks = std::move(work->locked);
+    if (work->looks && work->config.storage.shares_files()) shared_last_ = work->last;
+    guest.last = work->looks ? work->last : *shared_last_;
+    makes_way_ = makes_way_ && !work->makes_way;
+    acceptor_->prepared(client);
+  });
+}
+
+Status CoreServer::serve(int client) {
+  Guest& guest = guests_.at(client);
+  Segment* const segment = std::exchange(guest.segment, nullptr);
+  if (segment == nullptr) return {};  // an earlier server began to serve it
+  Status status = guest.prepared;
+  if (status.ok()) status = guest.note(options_.server, run_, true).replace(job_.directory(), client);
+  if (!status.ok()) {
+    give_back(client);
+    return status;
+  }
+  core_->begin(client, guest.config, {segment->channel(), segment->control().server_asleep, guest.process});
+  return {};
 }
 
 Status CoreServer::unknown(int client) const {
@@ -456,8 +506,7 @@ std::string CoreServer::description() const {
 // finds a segment knows its client, whenever this one dies.
 Status CoreServer::put_names(int client, const Guest& guest) const {
   const PrivateDirectory& directory = job_.directory();
-  const ClientNote note{options_.server, guest.process, process_begin(guest.process), run_, guest.message};
-  if (Status status = note.put(directory, client); !status.ok()) return status;
+  if (Status status = guest.note(options_.server, run_, false).put(directory, client); !status.ok()) return status;
   const std::string fresh = RuntimeDirectory::fresh_segment(options_.server);
   const std::string name = RuntimeDirectory::client_segment(client);
   if (::renameat(directory.fd(), fresh.c_str(), directory.fd(), name.c_str()) == 0) return {};
@@ -472,12 +521,19 @@ void CoreServer::remove_names(int client) const {
   (void)ClientNote::remove(job_.directory(), client);
 }
 
-void CoreServer::dismissed(int client) {
-  // Before its lock is released: the process that takes the lock must find no data of it. Its note goes last, as in
-  // remove_names().
+// Unlocks the output directories of a client, and forgets it. Its segment goes first: the process that takes the lock
+// must find no data of it. Its note goes last, as in remove_names().
+void CoreServer::give_back(int client) {
   (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
+  const auto locks = std::make_shared<std::vector<std::unique_ptr<NameLock>>>(std::move(guests_.at(client).locks));
   guests_.erase(client);
-  remove_names(client);
+  giving_back_.insert(client);
+  FileOperation unlock{.kind = FileOperation::Kind::call, .call = [locks](FileSystem&) { locks->clear(); }};
+  parts_.engine->carry_out(std::move(unlock), 0, [this, client](const FileOperationEnd&) {
+    remove_names(client);
+    giving_back_.erase(client);
+    if (acceptor_) acceptor_->freed();
+  });
 }
 
 }  // namespace tailrace::impl

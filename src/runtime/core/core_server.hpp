@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,15 @@ class CoreServer final : private CoreAcceptor::Host {
     pid_t process = 0;
     Config config;
     std::vector<std::unique_ptr<NameLock>> locks;
+    Segment* segment = nullptr;  // until it is served
+    Status prepared = {};
+    Result<LastIteration> last = LastIteration();
+
+    ClientNote note(int server, const std::string& run, bool served) const {
+      return {server, process, process_begin(process), run, message, served};
+    }
   };
+  struct Preparation;
 
   CoreServer(const CoreServerOptions& options, RuntimeDirectory& job, Log& log);
   ~CoreServer() override;
@@ -67,25 +76,30 @@ class CoreServer final : private CoreAcceptor::Host {
   Status adopt_all();
   Status adopt(int client, const ClientNote& note);
   bool others_are_alive() const;
-  Status lock_outputs(int client);
-  Status prepare(const Config& config, const FileRights& rights);
+  Status agree(const Config& config, const FileRights& rights);
   Status begin_run(const Config& config);
   std::optional<Slots::Turn> turn_of(const Config& config) const;
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
+  void begin_preparing(int client, bool is_new);
+  void give_back(int client);
   void remove_forgotten(const std::vector<std::string>& names) const;
   Status put_names(int client, const Guest& guest) const;
   void remove_names(int client) const;
 
   // Implements CoreAcceptor::Host.
   Result<CoreAcceptor::Needs> admit(int client, pid_t process, const std::string& configuration) override;
-  Status serve(int client, Segment& segment) override;
+  Status prepare(int client, Segment& segment) override;
+  void prepare_again(int client) override { begin_preparing(client, false); }
+  Status serve(int client) override;
+  bool is_busy() const override { return makes_way_; }
   void lose(int client, bool died) override { core_->lose(client, died); }
   bool gone(int client) const override { return core_->gone(client); }
-  void dismissed(int client) override;
+  void dismissed(int client) override { give_back(client); }
   void refused() override { core_->refused(); }
   Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
-  Result<LastIteration> last_iteration(int client) override;
+  bool has_files_of(int client) const override { return giving_back_.contains(client); }
+  Result<LastIteration> last_iteration(int client) override { return guests_.at(client).last; }
   Status unknown(int client) const override;
   std::string description() const override;
 
@@ -105,8 +119,10 @@ class CoreServer final : private CoreAcceptor::Host {
   ServerParts parts_;
   std::vector<std::unique_ptr<NameLock>> shared_locks_;  // of the storage; used if clients share files
   std::optional<Result<LastIteration>> shared_last_;     // last iteration, likewise; none: not looked for yet
+  bool makes_way_ = false;                               // for all clients of files that they share
   std::optional<Ledger> ledger_;
   std::map<int, Guest> guests_;
+  std::set<int> giving_back_;               // clients whose output directories are being unlocked
   std::unique_ptr<ServerActions> actions_;  // null: the configuration has no actions
   std::optional<ServerCore> core_;
   std::optional<CoreAcceptor> acceptor_;
