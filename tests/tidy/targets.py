@@ -108,9 +108,8 @@ def main():
         before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
         page.write_text(before + BEGIN + markdown() + END + rest.partition(END)[2], encoding="utf-8")
         return 0
-    files = sources.repository_files()
-    read = {path: (sources.ROOT / path).read_text(encoding="utf-8") for path in files
-            if path.startswith("src/") and (path.endswith("CMakeLists.txt") or path in set(sources.cpp_files()))}
+    read = {path: (sources.ROOT / path).read_text(encoding="utf-8") for path in sources.repository_files()
+            if path.startswith("src/") and path.endswith(("CMakeLists.txt", *sources.CPP))}
     uses = targets_of(text for path, text in read.items() if path.endswith("CMakeLists.txt"))
     seen = {folder: closure(folder, uses) for folder in uses}
     complaints = check_targets(uses)
