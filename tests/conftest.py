@@ -94,7 +94,7 @@ def own_node() -> Iterator[pathlib.Path]:
         directory = pathlib.Path(scratch, "run")
         patch.setenv("TAILRACE_RUNTIME_DIR", str(directory))
         yield directory
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while core_server.jobs() and time.monotonic() < deadline:
             pass  # a server ends shortly after its last client
         assert not core_server.jobs(), "a job is left"

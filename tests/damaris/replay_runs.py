@@ -66,7 +66,7 @@ class Run:
 
 
 def replay(mpi: mpis.Mpi, directory: pathlib.Path, description: str, calls: Sequence[Sequence[str]], *,
-           cores: int = 1, environment: dict[str, str] | None = None, timeout: float = 120) -> Run:
+           cores: int = 1, environment: dict[str, str] | None = None, timeout: float = 600) -> Run:
     """Runs a client for each list of calls, and `cores` dedicated ranks."""
     (directory / "out").mkdir(exist_ok=True)
     (directory / "sim.xml").write_text(description)

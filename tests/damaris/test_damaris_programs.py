@@ -18,7 +18,7 @@ def test_a_program_that_starts_twice(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> N
     data = '<layout name="l" type="float" dimensions="4"/><variable name="t" layout="l" store="store"/>'
     (tmp_path / "sim.xml").write_text(runs.xml(data))
     program = runs.PROGRAMS / f"damaris_again_{mpi.name}"
-    done = subprocess.run(mpi.start(3, program, "sim.xml"), cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    done = subprocess.run(mpi.start(3, program, "sim.xml"), cwd=tmp_path, capture_output=True, text=True, timeout=600,
                           check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     for step in range(4):
@@ -48,7 +48,7 @@ def test_long_names_in_fortran(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
     action = f'<event name="{"e" * 300}" action="one" library="{runs.PROGRAMS / "libdamaris_events.so"}"/>'
     (tmp_path / "sim.xml").write_text(runs.xml(data, actions=action))
     done = subprocess.run(mpi.start(2, tmp_path / "long_names", "./" * 150 + "sim.xml"), cwd=tmp_path,
-                          capture_output=True, text=True, timeout=120, check=False,
+                          capture_output=True, text=True, timeout=600, check=False,
                           env={**os.environ, "REPLAY_EVENTS": str(tmp_path / "events")})
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "events").read_text().split()[:2] == ["one", "e" * 300]
@@ -68,7 +68,7 @@ def test_a_program_in_fortran(mpi: mpis.Mpi, tmp_path: pathlib.Path, mode: str) 
     <group name="group"><variable name="v" layout="l" store="store"/></group>"""
     (tmp_path / "sim.xml").write_text(runs.xml(data, mode=mode))
     done = subprocess.run(mpi.start(3, tmp_path / "columns", "sim.xml"), cwd=tmp_path, capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     for step in range(2):
         whole = runs.counting((6, 4), 100 * step, "float32")

@@ -74,7 +74,7 @@ def run_commands(block: Block, folder: pathlib.Path, environment: dict[str, str]
         command, *shown = session.splitlines()
         while command.endswith("\\"):
             command = command[:-1] + shown.pop(0)
-        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, timeout=300,
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, timeout=600,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert done.returncode == 0, f"{name_of(block.page)}: $ {command}\n{done.stdout}"
         for line in shown:

@@ -43,7 +43,7 @@ def hdf5_program(name):
 
 def execute(*command, env=None, **more):
     """Runs a program that must succeed without a complaint; returns what it printed."""
-    done = subprocess.run([str(each) for each in command], env=env, capture_output=True, text=True, timeout=60,
+    done = subprocess.run([str(each) for each in command], env=env, capture_output=True, text=True, timeout=600,
                           check=False, **more)
     assert done.returncode == 0 and not done.stderr, f"exit code {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 TUTORIALS = pathlib.Path("/usr/share/doc/openfoam-examples/examples")
-LIMIT = 100  # seconds for one run
+LIMIT = 600  # seconds for one run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ COMPARE = pathlib.Path(__file__).parents[2] / "lab/pitz_daily/compare.py"
 
 def run(*words):
     return subprocess.run([sys.executable, "-B", COMPARE, *map(str, words)], capture_output=True, text=True,
-                          timeout=200, check=False)
+                          timeout=600, check=False)
 
 
 def test_the_demo(tmp_path):

@@ -107,7 +107,7 @@ def check_interrupted(pattern, scratch):
         while not any(folder.glob("pattern.*/pattern_*")) and process.poll() is None:
             pass
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
     assert process.returncode == 1 and out == "" and err == "pattern: interrupted\n", (process.returncode, out, err)
     assert not folder.exists()
 

@@ -18,7 +18,7 @@ def test_it_runs_all_patterns_in_small(tmp_path):
     if not (ROOT / "build/release/lab/hdf5/hdf5_bench").exists():
         pytest.skip("hdf5_bench is not built, as there is no shared HDF5 (tools/build_hdf5_tests.sh)")
     done = subprocess.run([sys.executable, ROOT / "lab/hdf5/run.py", "--quick", "--dir", tmp_path], check=True,
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=600)
     assert done.stdout.count("bar ") == 20 and list(tmp_path.iterdir()) == []
     assert done.stdout.endswith("vol-async: not measured (--vol-async PREFIX)\n")
 

@@ -227,7 +227,7 @@ def test_the_real_program_writes_every_byte(tmp_path, name, pattern, ranks):
     command = mpi.start(ranks, BUILT / f"mpiio_bench_{name}", "--file", file, "--sync", "--read", "--call",
                         patterns.call(pattern, True), *patterns.arguments(
                             pattern, patterns.Shape(bytes=1 << 19, piece=100, extents=500, iterations=2)))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False,
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False,
                           env={**os.environ, "OMPI_MCA_sharedfp": "^sm"})
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -244,7 +244,7 @@ def test_the_real_program_computes(tmp_path, call):
     done = subprocess.run(mpi.start(2, BUILT / "mpiio_bench_mpich", "--file", file, "--bytes", 1 << 16, "--call",
                                     call, "--compute", "auto", "--iterations", 3, "--hint",
                                     "romio_cb_write=enable"),
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["hints"] == {"romio_cb_write": "enable"} and report["call"] == call
@@ -260,7 +260,7 @@ def test_the_real_program_computes(tmp_path, call):
 def test_the_real_program_refuses(tmp_path, words, expected):
     mpi = require_built("mpich")
     done = subprocess.run(mpi.start(2, BUILT / "mpiio_bench_mpich", "--file", tmp_path / "file", *words),
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode != 0 and done.stderr.count(expected) == 1, done.stderr
 
 

@@ -192,7 +192,7 @@ def test_the_real_program_writes_every_byte(tmp_path, monkeypatch, name, by_bloc
     (tmp_path / "out").mkdir()
     command = [SMALL_BENCH, "--dir", tmp_path / "out", "--way", pattern.place, "--merge", merge, *pattern.shape,
                *pattern.more]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["wrong_bytes"] == 0 and report["file_bytes"] == SIZES[name]

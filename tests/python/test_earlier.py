@@ -74,7 +74,7 @@ def fail(client, folder):
     client.write("a", 0, BLOCK)
     with contextlib.suppress(tailrace.Error):
         client.end_iteration(0)
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 600
     while client.stats()["failures"] < 2:
         assert time.monotonic() < limit, client.stats()
         os.sched_yield()
@@ -150,7 +150,7 @@ def test_a_borrow_that_tells_of_a_forgotten_loan_has_its_ticket(out, tmp_path):
     (tmp_path / "sim_c0_000000.h5.part").mkdir()
     out.borrow("lent", 0, BLOCK)
     gc.collect()
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 600
     while out.stats()["blocks_failed"] == 0:
         assert time.monotonic() < limit, out.stats()
         os.sched_yield()

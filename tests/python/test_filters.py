@@ -177,7 +177,7 @@ def test_a_server_that_is_killed_while_it_filters(tmp_path: pathlib.Path, adapti
             client.stdin.close()  # it ends now
         for client in clients:
             # Not communicate(), which would lose what readline() has read ahead.
-            assert client.wait(timeout=100) == 0 and client.stdout is not None
+            assert client.wait(timeout=600) == 0 and client.stdout is not None
             count, failures = client.stdout.read().split()
             assert failures == "0"
             counts.append(int(count))

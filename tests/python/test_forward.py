@@ -76,7 +76,7 @@ class Forwarder:
     def stop(self):
         """Asks it to end. Returns its exit code."""
         self.process.terminate()
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=600)
 
     def close(self):
         if self.process.poll() is None:
@@ -117,7 +117,7 @@ def write_config(tmp_path, path, servers, key, kind="thread", **forward):
 
 def run_writer(file, first=0, last=4):
     return subprocess.run([sys.executable, "-c", WRITER, str(file), str(first), str(last)], text=True,
-                          capture_output=True, check=False, timeout=120)
+                          capture_output=True, check=False, timeout=600)
 
 
 def check_series(directory, steps):
@@ -200,7 +200,7 @@ def test_a_forwarder_whose_file_system_hangs_serves_the_others(tmp_path, key, st
     check_series(tmp_path / "out" / "second", range(4))
     assert waiting.poll() is None
     gate.let_go()
-    assert waiting.communicate(timeout=120)[1] == ""
+    assert waiting.communicate(timeout=600)[1] == ""
     assert waiting.returncode == 0
     assert (tmp_path / "out" / "first" / "held.raw").read_bytes() == b"at last"
     assert io.stop() == 0
@@ -404,7 +404,7 @@ def test_a_forwarder_that_is_asked_to_end_answers_first(tmp_path, key, start):
                 leaving.process.send_signal(signal.SIGTERM)
         errors = child.stderr.read()
     assert child.returncode == 0, errors
-    assert leaving.process.wait(timeout=60) == 0
+    assert leaving.process.wait(timeout=600) == 0
     check_series(tmp_path / "out", range(10))
 
 
@@ -467,7 +467,7 @@ def test_ucx_never_uses_tcp(tmp_path):
     config = tmp_path / "io.yaml"
     config.write_text(json.dumps({"tailrace": 1, "name": "io", "memory": {"budget": "64 MiB"},
                                   "forward": {"listen": "127.0.0.1:0", "roots": [str(tmp_path)], **ucx}}))
-    said = subprocess.run([forwarder.find(), "--config", str(config)], capture_output=True, text=True, timeout=60)
+    said = subprocess.run([forwarder.find(), "--config", str(config)], capture_output=True, text=True, timeout=600)
     assert said.returncode == 1 and said.stdout == "" and "devices 'lo' offer no fabric" in said.stderr, said
     text = json.loads(write_config(tmp_path, tmp_path / "out", [], None).read_text())
     text["forward"] = {"servers": ["127.0.0.1:4711"], **ucx}
@@ -578,7 +578,7 @@ def test_an_unchanged_program_hands_its_data_to_a_forwarder(tmp_path, key, start
     path = tmp_path / "out/h5py.h5"
     command = [sys.executable, "-m", "tailrace.cli", "run", "--summary", "--forward", io.address, "--key", str(key)]
     result = subprocess.run([*command, "--", sys.executable, str(program), str(path)], capture_output=True, text=True,
-                            check=False, timeout=120, cwd=tmp_path / "out")
+                            check=False, timeout=600, cwd=tmp_path / "out")
     if "HDF5 connector" in result.stderr and result.returncode == 2:
         pytest.skip(result.stderr)
     assert result.returncode == 0, result.stderr
@@ -602,7 +602,7 @@ def test_random_hdf5_programs_leave_what_plain_hdf5_reads(tmp_path, key, start, 
     env = {**os.environ, "HDF5_PLUGIN_PATH": str(run_command.PLUGINS), "HDF5_VOL_CONNECTOR": words,
            "TMPDIR": str(tmp_path / "out")}
     result = subprocess.run([built("tests/hdf5/hdf5_random"), "3"], cwd=tmp_path / "out", env=env, text=True,
-                            capture_output=True, check=False, timeout=240)
+                            capture_output=True, check=False, timeout=600)
     assert result.returncode == 0, result.stdout + result.stderr + io.messages()
     state = forwarder.status(io.address, key)
     assert state["bytes_written"] > 0
@@ -698,7 +698,7 @@ def test_a_forked_child_forwards(tmp_path, key, start):
     io = start()
     file = write_config(tmp_path, tmp_path / "out", [io.address], key)
     result = subprocess.run([sys.executable, "-c", FORKS, str(file)], capture_output=True, text=True, check=False,
-                            timeout=60)
+                            timeout=600)
     assert result.returncode == 0, result.stderr
     assert "child: ok" in result.stdout
     check_series(tmp_path / "out", range(1))
@@ -715,6 +715,6 @@ def test_wrong_configurations_of_a_forwarder_are_reported(tmp_path, key):
     file = tmp_path / "io.yaml"
     file.write_text(f"tailrace: 1\nname: io\nforward: {{listen: 'here', roots: [/tmp], key: {key}}}\n")
     result = subprocess.run([sys.executable, "-m", "tailrace.cli", "serve", "forward", "--config", str(file)],
-                            capture_output=True, text=True, check=False, timeout=60)
+                            capture_output=True, text=True, check=False, timeout=600)
     assert result.returncode == 1
     assert "io.yaml:3" in result.stderr and "HOST:PORT" in result.stderr

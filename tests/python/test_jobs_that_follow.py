@@ -12,7 +12,7 @@ from tailrace.cli import core_server
 from tailrace.cli import run as run_command
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
-LIMIT = 60.0  # seconds
+LIMIT = 600.0  # seconds
 BYTES = 8 << 20
 
 pytestmark = pytest.mark.usefixtures("runtime_directory")

@@ -96,7 +96,7 @@ def run(language, file, first):
     program = REPOSITORY / f"build/release/tests/bindings/values_{language}"
     if not program.exists():
         pytest.skip(f"{program} is not built")
-    done = subprocess.run([program, file, str(first)], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([program, file, str(first)], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return None
 

@@ -362,5 +362,5 @@ def test_the_models_need_nothing_of_tailrace(tmp_path):
     folder = pathlib.Path(pipeline.__file__).parent
     shutil.copytree(folder, tmp_path / "output_models", ignore=shutil.ignore_patterns("__pycache__"))
     text = "import output_models, sys; print(output_models.model1(4, 1, 1), 'tailrace' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert (done.stdout, done.stderr) == ("5 False\n", "")

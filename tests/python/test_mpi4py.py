@@ -151,7 +151,7 @@ def run(mpi, processes, program, directory, **variables):
     if mpi.name == "mpich":
         environment["LD_LIBRARY_PATH"] = with_common_name(directory / "libraries")
     result = subprocess.run(mpi.start(processes, sys.executable, "-c", program), cwd=directory, env=environment,
-                            capture_output=True, text=True, timeout=120, check=False)
+                            capture_output=True, text=True, timeout=600, check=False)
     assert result.returncode == 0, result.stderr
     return result
 

@@ -39,7 +39,7 @@ def start(mpi, ranks, words, settings=None):
         environment |= {"LD_PRELOAD": str(library(mpi)), "TAILRACE_MPIIO": settings}
     environment["OMPI_MCA_sharedfp"] = "^sm"  # Debian's Open MPI 4.1.4 cannot open files with it, as root
     environment["OMPI_MCA_fbtl_posix_write_datasieving"] = "0"  # it loses bytes that other processes write meanwhile
-    return subprocess.run(mpi.start(ranks, *words), env=environment, capture_output=True, text=True, timeout=120,
+    return subprocess.run(mpi.start(ranks, *words), env=environment, capture_output=True, text=True, timeout=600,
                           check=False)
 
 

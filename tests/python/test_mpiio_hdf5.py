@@ -51,7 +51,7 @@ def start(tmp_path_factory):
         if connector is not None:
             environment |= run_command.variables(None, connector, "16MiB", {})
         done = subprocess.run(mpi.start(RANKS, program, directory, *CASES), env=environment, capture_output=True,
-                              text=True, timeout=90, check=False)
+                              text=True, timeout=600, check=False)
         assert done.returncode == 0 and done.stdout.split() == list(CASES), done.stdout + done.stderr
         carried = settings is not None and connector is None  # else the connector carries, or nobody
         assert (" of MPI-IO data" in done.stderr) == carried, done.stderr

@@ -196,5 +196,5 @@ def test_the_launcher_starts_what_the_compiler_makes(mpi, tmp_path):
     source, program = tmp_path / "size.c", tmp_path / "size"
     source.write_text(SIZE)
     subprocess.run([mpi.cc, source, "-o", program], check=True)
-    done = subprocess.run(mpi.start(3, program), capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(mpi.start(3, program), capture_output=True, text=True, timeout=600, check=True)
     assert done.stdout.split() == ["3"], done.stderr

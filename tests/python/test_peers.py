@@ -139,7 +139,7 @@ def run_peer(script: str, pattern: pathlib.Path, directory: pathlib.Path,
     library = pattern.with_name("libpattern_compute.so")
     return subprocess.run([sys.executable, "-B", PROGRAMS / script, "--library", library, "--dir", directory,
                            "--iterations", "3", "--bytes", "80008", "--passes", "5", *more],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=600)
 
 
 def test_h5py_writes_all_and_reports(pattern: pathlib.Path, out: pathlib.Path) -> None:
@@ -182,7 +182,7 @@ def test_the_loop_in_c(pattern: pathlib.Path, out: pathlib.Path, tmp_path: pathl
     shared = [program, "--library", pattern.with_name("libpattern_compute.so"), "--dir", out, "--passes", "5"]
 
     def call(*more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*shared, *more], capture_output=True, text=True, timeout=120)
+        return subprocess.run([*shared, *more], capture_output=True, text=True, timeout=600)
 
     done = call("--iterations", "3", "--bytes", "80008", "--verify")
     assert done.returncode == 0, done.stderr
@@ -205,7 +205,7 @@ def test_mpi_writes_all(mpi: mpis.Mpi, pattern: pathlib.Path, out: pathlib.Path,
     subprocess.run([mpi.cc, "-std=c11", PROGRAMS / "mpi_iwrite.c", PROGRAMS / "peer.c", "-o", program, "-ldl"],
                    check=True)
     done = subprocess.run([program, "--library", pattern.with_name("libpattern_compute.so"), "--dir", out, "--bytes",
-                           "80008", "--passes", "5", "--verify"], capture_output=True, text=True, timeout=120)
+                           "80008", "--passes", "5", "--verify"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verified"]
 

@@ -153,7 +153,7 @@ def screenshot(chromium, page, picture, *more):
     done = subprocess.run(
         [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
          f"--user-data-dir={picture.parent / 'profile'}", "--enable-logging=stderr", "--window-size=1200,3000",
-         f"--screenshot={picture}", *more, page.as_uri()], capture_output=True, text=True, timeout=120)
+         f"--screenshot={picture}", *more, page.as_uri()], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0 and picture.exists(), done.stderr
     return done.stderr
 

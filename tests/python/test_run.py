@@ -32,7 +32,7 @@ def run(tmp_path):
     """Runs the command in a separate process; returns exit code, output and messages."""
     def start(*arguments, **more):
         done = subprocess.run([sys.executable, "-m", "tailrace.cli", "run", *map(str, arguments)], cwd=tmp_path,
-                              env={**without(tmp_path), **more}, capture_output=True, text=True, timeout=60)
+                              env={**without(tmp_path), **more}, capture_output=True, text=True, timeout=600)
         return done.returncode, done.stdout, done.stderr
     return start
 
@@ -100,7 +100,7 @@ def test_a_configuration_that_may_not_be_read(tmp_path):
     (tmp_path / "secret.yaml").write_text(CONFIG.replace("PLACE", "thread"))
     (tmp_path / "secret.yaml").chmod(0)
     command = [*as_nobody_special(), sys.executable, "-m", "tailrace.cli", "run", "--config", "secret.yaml", "true"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1 and done.stderr == "tailrace: open 'secret.yaml': Permission denied\n"
 
 
@@ -251,7 +251,7 @@ def test_an_installation_below_a_folder_with_a_blank(odd_prefix, tmp_path):
     for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "--summary", "--config", ODD]]):
         done = subprocess.run([*command, "--", sys.executable, "-c", WRITES, f"{number}.h5"], cwd=tmp_path,
                               env={**without(tmp_path), "PYTHONPATH": str(odd_prefix)}, capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=600)
         assert done.returncode == 0 and "1 write of HDF5 data, 0.8 MiB, carried" in done.stderr, done.stderr
 
 
@@ -261,7 +261,7 @@ def test_an_installation_below_a_folder_with_a_blank(odd_prefix, tmp_path):
 def test_both_commands_have_one_grammar(odd_prefix, tmp_path, options):
     package = [sys.executable, "-m", "tailrace.cli", "run", *options, "--", "printenv", "HDF5_VOL_CONNECTOR"]
     alone = [odd_prefix / "bin/tailrace-run", *options, "--", "printenv", "HDF5_VOL_CONNECTOR"]
-    first, second = (subprocess.run(command, env=without(tmp_path), capture_output=True, text=True, timeout=60,
+    first, second = (subprocess.run(command, env=without(tmp_path), capture_output=True, text=True, timeout=600,
                                     check=False) for command in (package, alone))
     assert sorted(first.stdout.split()) == sorted(second.stdout.split()), second.stderr
     assert first.stdout.startswith("tailrace ")
@@ -272,7 +272,7 @@ def test_both_commands_have_one_grammar(odd_prefix, tmp_path, options):
     (["--budget", "256"], "--budget 256, expected a size with its unit"), (["--place"], "--place without a value")])
 def test_wrong_options_of_tailrace_run(odd_prefix, options, message):
     done = subprocess.run([odd_prefix / "bin/tailrace-run", *options, "--", "true"], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=600, check=False)
     assert (done.returncode, done.stdout) == (2, "") and message in done.stderr
 
 
@@ -286,10 +286,10 @@ def test_a_library_is_preloaded_from_a_folder_with_a_blank(odd_prefix, tmp_path,
                    "TAILRACE_RUNTIME_DIR": str(tmp_path / "run"), "OMPI_MCA_sharedfp": "^sm"}
     for number, command in enumerate([package, [odd_prefix / "bin/tailrace-run", "--mpiio", "--summary"]]):
         done = subprocess.run([*command, "--", *mpi.start(1, program, tmp_path / str(number), 1)], cwd=tmp_path,
-                              env=environment, capture_output=True, text=True, timeout=60)
+                              env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0 and "writes of MPI-IO data" in done.stderr, done.stderr
     told = subprocess.run([*package, "--print", "--", program], env=environment, capture_output=True, text=True,
-                          timeout=60).stdout
+                          timeout=600).stdout
     assert f"LD_PRELOAD={library.name}\n" in told
     assert f"LD_LIBRARY_PATH='/no/such/folder:{odd_prefix}/tailrace/mpiio'".replace("it's", "it'\"'\"'s") in told
 

@@ -42,7 +42,7 @@ def start(mpi, ranks, words, settings=None):
             pytest.skip(f"{library.name} is not built")
         environment |= {"LD_PRELOAD": str(library), "TAILRACE_MPIIO": settings}
     return subprocess.run(mpi.start(ranks, ways.path_of(mpi, BUILD), *words), env=environment, capture_output=True,
-                          text=True, timeout=120, check=False)
+                          text=True, timeout=600, check=False)
 
 
 def results(mpi, ranks, file, words, settings=None):

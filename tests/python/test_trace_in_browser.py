@@ -74,7 +74,7 @@ def in_browser(tmp_path_factory):
         done = subprocess.run(
             [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              f"--user-data-dir={directory / 'profile'}", "--dump-dom", page.as_uri()],
-            capture_output=True, text=True, timeout=120)
+            capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.split('<pre id="found">')[1].split("</pre>")[0])
 

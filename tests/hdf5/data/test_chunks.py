@@ -55,7 +55,7 @@ with h5py.File(path) as file:
 
 def execute(path, userblock, most, env):
     return subprocess.run([sys.executable, "-c", PROGRAM, *map(str, (path, userblock, most))], capture_output=True,
-                          text=True, timeout=100, check=True, env=env)
+                          text=True, timeout=600, check=True, env=env)
 
 
 @pytest.mark.parametrize("userblock, most", [(0, 130), (0, 0), (4096, 130)])

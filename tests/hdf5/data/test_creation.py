@@ -233,7 +233,7 @@ with h5py.File(sys.argv[1], "w") as file:
     env = environment(tmp_path, "core")
     env["HDF5_VOL_CONNECTOR"] += " summary"
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "a.h5"], env=env, capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=600, check=True)
     own, *right = done.stdout.split()
     assert int(own) < 100_000 and right == ["True", "True"]
     assert done.stderr.startswith(f"tailrace: 1 write of HDF5 data, {bytes_carried >> 20}.0 MiB, carried")

@@ -44,7 +44,7 @@ def run(directory, code, *arguments, place="thread", prefetch="8MiB"):
     """Returns the program's standard output and standard error."""
     added = run_command.variables(None, place, "16MiB", {}, summary=True, prefetch=prefetch)
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=100, env={**without(directory), **added}, check=False)
+                          timeout=600, env={**without(directory), **added}, check=False)
     assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr}"
     return done.stdout, done.stderr
 
@@ -184,7 +184,7 @@ print(os.waitpid(pid, 0)[1], all((data[i] == i).all() for i in range(8, 16)))
 @pytest.mark.parametrize("word", ["prefetch", "prefetch=", "prefetch=much", "prefetch=1MxB", "prefetch=-1"])
 def test_a_wrong_word_is_told(tmp_path, rows, word):
     done = subprocess.run([sys.executable, "-c", f"import h5py; h5py.File({str(rows)!r})"], capture_output=True,
-                          text=True, timeout=100, check=False,
+                          text=True, timeout=600, check=False,
                           env={**environment(tmp_path), "HDF5_VOL_CONNECTOR": f"tailrace {word}"})
     assert done.returncode != 0 and f"found '{word}', expected config=FILE" in done.stderr
     assert "prefetch=SIZE" in done.stderr

@@ -89,7 +89,7 @@ def test_parts_of_small_datasets_are_gathered(tmp_path):
     env["HDF5_VOL_CONNECTOR"] += " summary"
     plain = python(ROWS, tmp_path / "plain.h5", env=without(tmp_path))
     done = subprocess.run([sys.executable, "-c", ROWS, tmp_path / "a.h5"], env=env, capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=600, check=True)
     assert done.stdout == plain
     expected = "tailrace: 613 writes of HDF5 data"
     assert done.stderr.startswith(expected), "all but 8 of the first dataset, and 1 of each other"

@@ -60,7 +60,7 @@ def test_it_says_what_plain_hdf5_says(tmp_path, place):
     env = environment(tmp_path, place)
     env["HDF5_VOL_CONNECTOR"] += " summary smallest=4096"
     done = subprocess.run([sys.executable, "-c", TRANSFERS, tmp_path / "ours.h5"], env=env, capture_output=True,
-                          text=True, timeout=60, check=True)
+                          text=True, timeout=600, check=True)
     assert done.stdout.splitlines() == plain
     assert len(set(plain)) > 15 and "[1, " in "".join(plain)
     # Including those with a list that was used before. (Chunks only if nothing special is requested.)

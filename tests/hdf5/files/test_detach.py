@@ -129,7 +129,7 @@ def test_close_does_not_wait_and_an_open_does(tmp_path, monkeypatch, userblock):
         with pytest.raises(OSError):
             h5py.File(name)
         os.kill(server, signal.SIGCONT)
-        said, complaints = program.communicate("go on\n", timeout=60)
+        said, complaints = program.communicate("go on\n", timeout=600)
         assert (said, complaints, program.returncode) == ("True True\n", "", 0)
     assert names(tmp_path) == ["a.h5", "first.h5"] and not lacks_seal(name)
 
@@ -370,7 +370,7 @@ os._exit(0)
 def test_a_full_disk_leaves_files_that_nobody_can_open(tmp_path, small_disk, place, kind):
     (small_disk / "filler").write_bytes(bytes(600 << 10))
     done = subprocess.run([sys.executable, "-c", FILLER, small_disk, kind], text=True, capture_output=True,
-                          env=environment(tmp_path, place, close="detach"), timeout=60)
+                          env=environment(tmp_path, place, close="detach"), timeout=600)
     said = json.loads(done.stdout)
     assert names(small_disk) == ["0.h5", "1.h5"]
     # HDF5 says why in the call that gives it the chunks, which may be the close of the dataset.
@@ -409,7 +409,7 @@ print(json.dumps(said))
 def test_a_failure_does_not_break_the_close_of_another_file(tmp_path, small_disk, place):
     """It appears on standard error at once, and fails the next H5Fcreate once, which leaves nothing behind."""
     done = subprocess.run([sys.executable, "-c", INNOCENT, tmp_path, small_disk], text=True, capture_output=True,
-                          env=environment(tmp_path, place, close="detach"), timeout=60)
+                          env=environment(tmp_path, place, close="detach"), timeout=600)
     assert done.returncode == 0, done.stderr
     accessible, flushed, closed, is_open, filtered, read, created, again, value = json.loads(done.stdout)
     assert (accessible, flushed, closed, is_open, filtered) == ("False", "", "", "False", "")
@@ -443,7 +443,7 @@ os._exit(0)
 def test_a_close_that_fails_gives_its_identifier_back(tmp_path, small_disk, close):
     (small_disk / "filler").write_bytes(bytes(900 << 10))
     done = subprocess.run([sys.executable, "-c", GUILTY, small_disk / "a.h5", tmp_path / "b.h5"], text=True,
-                          capture_output=True, env=environment(tmp_path, close=close), timeout=60)
+                          capture_output=True, env=environment(tmp_path, close=close), timeout=600)
     assert done.returncode == 0, done.stderr
     *earlier, closed, valid, filtered, created = json.loads(done.stdout)
     assert any([*earlier, closed]) and (valid, filtered, created) == ("0", "", ""), done.stdout
@@ -455,7 +455,7 @@ def test_what_fails_after_the_last_call_is_told_on_standard_error(tmp_path, smal
                 "file = h5py.File(sys.argv[1], 'w')\n"
                 f"file.create_dataset('x', (1 << 18,), 'f8')[:] = 1.0\n{ending}\n")
         done = subprocess.run([sys.executable, "-c", code, small_disk / "a.h5"], text=True, capture_output=True,
-                              env=environment(tmp_path, close="detach"), timeout=60)
+                              env=environment(tmp_path, close="detach"), timeout=600)
         assert "No space left on device" in done.stderr and f"{small_disk}/a.h5" in done.stderr, ending
         assert names(small_disk) == ["a.h5"] and lacks_seal(small_disk / "a.h5"), ending
 

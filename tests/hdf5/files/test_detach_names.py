@@ -118,7 +118,7 @@ def test_a_file_that_is_not_whole_replaces_no_other(tmp_path, small_disk, place,
         (small_disk / name).write_bytes(b"good")
     (small_disk / "filler").write_bytes(bytes(600 << 10))
     done = subprocess.run([sys.executable, "-c", LOSER, small_disk, first], text=True, capture_output=True,
-                          env=environment(tmp_path, place, close="detach"), timeout=60)
+                          env=environment(tmp_path, place, close="detach"), timeout=600)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [5, 5, 5, 0, 0, 0] and "is not whole" in done.stderr
     with h5py.File(small_disk / "last.h5") as file:
@@ -185,7 +185,7 @@ for number in range(2):
     with h5py.File(f"{sys.argv[1]}/{number}.h5", "w") as file:
         file["x"] = numpy.ones(1 << 20)
     print(os.pread(os.open(f"{sys.argv[1]}/{number}.h5", os.O_RDONLY), 16, 0)[8:] != b"tailrace")
-""", tmp_path], env=env, capture_output=True, text=True, timeout=60, check=True)
+""", tmp_path], env=env, capture_output=True, text=True, timeout=600, check=True)
     assert done.stdout.split() == ["True", "True"]
     assert done.stderr.count("libtailrace_hdf5_names.so") == 1 == done.stderr.count("\n")
 

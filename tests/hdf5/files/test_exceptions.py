@@ -101,7 +101,7 @@ def test_errors_are_those_of_plain_hdf5(tmp_path, place):
 def test_a_wrong_word_for_the_connector_is_an_exception(tmp_path, package, code):
     """The variables are set by hand, as `tailrace run` would not."""
     pytest.importorskip(package)
-    done = subprocess.run([sys.executable, "-c", f"import {package}; {code}"], cwd=tmp_path, timeout=60, text=True,
+    done = subprocess.run([sys.executable, "-c", f"import {package}; {code}"], cwd=tmp_path, timeout=600, text=True,
                           env={**environment(tmp_path), "HDF5_VOL_CONNECTOR": "tailrace place=nowhere"},
                           capture_output=True)
     assert done.returncode == 1 and "found 'place=nowhere', expected" in done.stderr, done.stderr

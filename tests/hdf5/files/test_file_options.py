@@ -91,7 +91,7 @@ def test_a_list_asked_of_a_file_is_the_programs(tmp_path, place):
     env = environment(tmp_path, place)
     env["HDF5_VOL_CONNECTOR"] += " summary"
     done = subprocess.run([sys.executable, "-c", LIST, str(tmp_path)], env=env, capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=600, check=True)
     assert done.stdout == plain
     assert "tailrace: 2 writes of HDF5 data" in done.stderr
 

@@ -37,7 +37,7 @@ def carried(tmp_path, monkeypatch):
 
 
 def execute(arguments, more=None):
-    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=100,
+    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=600,
                           env={**os.environ, **(more or {})}, check=False)
     assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr}"
     return done.stdout
@@ -220,7 +220,7 @@ def test_a_configuration_with_which_flush_waits_for_nothing_is_refused(tmp_path,
     assert "storage.durability: found 'accepted', expected written or durable" in capsys.readouterr().err
     # By hand: HDF5 itself writes everything.
     write = f"import h5py, numpy; h5py.File({str(tmp_path / 'a.h5')!r}, 'w')['x'] = numpy.arange(100000)"
-    done = subprocess.run([sys.executable, "-c", write], capture_output=True, text=True, timeout=100, check=True,
+    done = subprocess.run([sys.executable, "-c", write], capture_output=True, text=True, timeout=600, check=True,
                           env={**os.environ, "HDF5_PLUGIN_PATH": str(run_command.PLUGINS),
                                "XDG_RUNTIME_DIR": str(tmp_path), "HDF5_VOL_CONNECTOR": f"tailrace config={config}"})
     assert "HDF5 writes its data itself" in done.stderr and "found 'accepted'" in done.stderr
@@ -277,7 +277,7 @@ def summed_up(tmp_path, monkeypatch):
 
     def run(program, place=None):
         added = run_command.variables(None, place, "16MiB", {}, summary=True)
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100,
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600,
                               check=True, env={**os.environ, **added})
         return done.stdout, done.stderr
 

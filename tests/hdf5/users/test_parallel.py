@@ -56,7 +56,7 @@ def start(tmp_path_factory):
             environment |= run_command.variables(configuration, None, None, {})
             environment["TAILRACE_RUNTIME_DIR"] = str(reports / "run")
         done = subprocess.run(mpi.start(RANKS, program, directory, *cases), env=environment, capture_output=True,
-                              text=True, timeout=90, check=False)
+                              text=True, timeout=600, check=False)
         assert done.returncode == 0 and done.stdout.split() == list(cases), done.stdout + done.stderr
         return done.stderr
     return run
