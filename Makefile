@@ -64,7 +64,7 @@ soak:
 
 hostile: build
 	@TAILRACE_TEST_HOSTILE=$(or $(CONNECTIONS),1000000) \
-	  .venv/bin/python -m pytest -q -s tests/python/test_forward_hostile.py
+	  .venv/bin/python -m pytest -q -s tests/python/forward/test_forward_hostile.py
 
 mutants: setup
 	@tools/mutants.py

@@ -38,7 +38,7 @@ npb=$(cd "$npb" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TAILRACE_RUNTIME_DIR=$work/run
-# For Debian's Open MPI 4.1.4: see tests/python/test_mpiio.py.
+# For Debian's Open MPI 4.1.4: see tests/python/mpiio/test_mpiio.py.
 export OMPI_MCA_sharedfp=^sm OMPI_MCA_fbtl_posix_write_datasieving=0 OMPI_MCA_mpi_yield_when_idle=1
 
 # build MPI CC: makes the program in $work/MPI.

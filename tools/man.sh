@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Renews the manual pages in man/ from what the programs say about themselves: that of `tailrace` by argparse-manpage,
 # the others by help2man. Needs the package in .venv, build/release, and these two (argparse-manpage comes by pip,
-# help2man by apt). tests/python/test_man_pages.py says when it is time.
+# help2man by apt). tests/python/command/test_man_pages.py says when it is time.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"

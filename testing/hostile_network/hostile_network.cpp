@@ -1,5 +1,5 @@
 // hostile_network: makes connections to a forwarder as no honest end does, one after the other, from many addresses
-// of 127.0.0.0/8. tests/python/test_forward_hostile.py looks whether others notice.
+// of 127.0.0.0/8. tests/python/forward/test_forward_hostile.py looks whether others notice.
 //
 //   hostile_network --address HOST:PORT --key FILE --connections N [--seed S]
 //

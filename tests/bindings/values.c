@@ -1,5 +1,5 @@
-/* values CONFIG FIRST: writes the values of tests/python/test_languages.py by the C interface, in the iterations
- * FIRST and FIRST + 1, and reads them back; before that, those of FIRST − 1, which an earlier run has written. */
+/* values CONFIG FIRST: writes the values of tests/python/languages/test_languages.py by the C interface, in the
+ * iterations FIRST and FIRST + 1, and reads them back; before that, those of FIRST − 1, which an earlier run has written. */
 #include <complex.h>
 #include <math.h>
 #include <stdbool.h>

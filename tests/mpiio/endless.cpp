@@ -1,6 +1,6 @@
 // Writes rounds until it is told to stop, or for a given number of rounds, and prints what becomes of them:
-// mpiio_endless FILE FORM ROUNDS BYTES HANDLER CYCLE. tests/python/test_mpiio_faults.py kills it meanwhile, or gives
-// it a full disk.
+// mpiio_endless FILE FORM ROUNDS BYTES HANDLER CYCLE. tests/python/mpiio/test_mpiio_faults.py kills it meanwhile, or
+// gives it a full disk.
 //
 // FORM: write (each rank by itself), write_all, iwrite_all, split; or iwrite_all with more before the wait: barrier,
 // dup: a call of all ranks; pair: a second request; other: some ranks close another file, and some after it.

@@ -1,5 +1,5 @@
 // Writes three files, and ends without MPI_Finalize: mpiio_ends FILE END. FILE.closed is closed, FILE.flushed synced,
-// and FILE.written neither; each has 8 MiB of a byte. END is how it ends. tests/python/test_ends.py looks at the
+// and FILE.written neither; each has 8 MiB of a byte. END is how it ends. tests/python/ends/test_ends.py looks at the
 // files.
 #define MPICH_SKIP_MPICXX 1
 #define OMPI_SKIP_MPICXX 1

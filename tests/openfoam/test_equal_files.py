@@ -18,7 +18,7 @@ from openfoam.carried import variables as carried_by
 from tailrace import cli
 from tailrace.cli import run as run_command
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python/forward"))
 import forward_world as world  # noqa: E402
 
 pytestmark = pytest.mark.skipif(shutil.which("blockMesh") is None, reason="no OpenFOAM here")

@@ -84,7 +84,7 @@ TEST_F(KeyFile, HasTheFormatThatIsDocumented) {
             "# A key of tailrace. Forwarders and clients that have it trust each other: keep it secret, with mode "
             "0600.\n" +
                 kLine);
-  // tests/python/test_key.py has the same name.
+  // tests/python/command/test_key.py has the same name.
   EXPECT_EQ(name_of(read_key(path_).value()), "17a2-f6b3-3888-cdfa");
 }
 
