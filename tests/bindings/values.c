@@ -1,5 +1,6 @@
 /* values CONFIG FIRST: writes the values of tests/python/languages/test_languages.py by the C interface, in the
- * iterations FIRST and FIRST + 1, and reads them back; before that, those of FIRST − 1, which an earlier run has written. */
+ * iterations FIRST and FIRST + 1, and reads them back; before that, those of FIRST − 1,
+ * which an earlier run has written. */
 #include <complex.h>
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 ! values CONFIG FIRST: writes the values of tests/python/languages/test_languages.py by the Fortran module, in the
-! iterations FIRST and FIRST + 1, and reads them back; before that, those of FIRST - 1, which an earlier run has written.
+! iterations FIRST and FIRST + 1, and reads them back; before that, those of FIRST - 1,
+! which an earlier run has written.
 program values
   use, intrinsic :: ieee_arithmetic, only: ieee_is_nan
   use, intrinsic :: iso_c_binding, only: c_bool
