@@ -1,7 +1,8 @@
 // Iterations that a client has left without ending them, when the engine has little room.
 #include <gtest/gtest.h>
 
-#include "testing/frozen_node.hpp"
+#include "testing/blocks.hpp"
+#include "testing/node_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 TEST(Abandon, MoreIterationsThanTheEngineHasRoomFor) {
   EngineOptions engine;
   engine.max_pending = FileGroup::kRequestsAtOnce + 1;
-  FrozenNode node(64, engine);
+  NodeRig node(small_config(64), {.engine = engine});
   constexpr int64_t kIterations = 3 * FileGroup::kRequestsAtOnce;
   for (int64_t iteration = 0; iteration < kIterations; ++iteration) {
     EXPECT_OK(node.client().write("a", iteration, page(1).data()));

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "testing/frozen_node.hpp"
+#include "testing/blocks.hpp"
+#include "testing/node_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -20,7 +21,9 @@ using std::chrono::milliseconds;
 class SlotsOfAServer : public testing::Test {
  protected:
   void begin(uint64_t pages = 16) {
-    node_.emplace(pages);
+    Config config = small_config(pages);
+    config.storage.slots = true;
+    node_.emplace(config, NodeRigOptions{.turns = true});
     for (int64_t iteration = 0; iteration < 2; ++iteration) {
       ASSERT_OK(client().write("a", iteration, page(1).data()));
       ASSERT_OK(client().end_iteration(iteration));
@@ -35,7 +38,7 @@ class SlotsOfAServer : public testing::Test {
   // Returns how many of the handed-over blocks are held.
   uint64_t held() { return client().counters().blocks_accepted - node_->written(); }
 
-  std::optional<FrozenNode> node_;
+  std::optional<NodeRig> node_;
 };
 
 TEST_F(SlotsOfAServer, WritesWaitForIt) {
