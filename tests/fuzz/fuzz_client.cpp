@@ -5,28 +5,14 @@
 // and some nearly valid; the clients share a node's files. Properties: nothing crashes; a refused message gives the
 // reason in one line, and an accepted one has absolute paths; a client that breaks the rules is thrown out, and when
 // both have gone nothing is under way, whatever they sent; only reads write to a pool.
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
 #include <set>
-#include <vector>
 
-#include "channel/channel_memory.hpp"
-#include "engine/engine.hpp"
-#include "engine/schedule/fifo.hpp"
-#include "format/hdf5/hdf5_format.hpp"
 #include "model/wire/file_wire.hpp"
-#include "place/client_rings.hpp"
 #include "runtime/core/client_message.hpp"
-#include "server/served_clients.hpp"
-#include "storage/memory/memory_storage.hpp"
 #include "target.hpp"
-#include "testing/no_processes.hpp"
+#include "testing/node_rig.hpp"
 #include "testing/sample_config.hpp"
 
 namespace tailrace::fuzz {
@@ -46,30 +32,6 @@ void check_message(const std::string& text) {
   for (const std::string& path : config.value().storage.paths) TAILRACE_REQUIRE(path.starts_with('/'));
 }
 
-class NoLog final : public Log {
- public:
-  void put(LogLevel, std::string_view) override {}
-};
-
-class LinesInMemory final : public LedgerStore {
- public:
-  Result<std::vector<LedgerRecord>> read() override { return lines_; }
-  Status append(const LedgerRecord& record) override {
-    lines_.push_back(record);
-    return {};
-  }
-  Status replace(std::span<const LedgerRecord> records) override {
-    lines_.assign(records.begin(), records.end());
-    return {};
-  }
-  void append_last(const LedgerRecord&) override { std::abort(); }  // there is always room
-  void remove() override { lines_.clear(); }
-  std::string name() const override { return "ledger"; }
-
- private:
-  std::vector<LedgerRecord> lines_;
-};
-
 Config config_of_client(int client) {
   Config config = sample_config({"out"}, {{"whole", ElementType::uint8, {600}}, {"own", ElementType::float64, {4}}});
   config.storage.file_per = FilePer::node;
@@ -81,54 +43,17 @@ Config config_of_client(int client) {
   return config;
 }
 
-// A client's side: the memory that it shares with the server.
-struct Shared {
-  explicit Shared(const ChannelSizes& sizes)
-      : layout(sizes), parts(layout.bytes() / 64 + 1), pool(kPool / 64), view(make()) {}
-  struct alignas(64) Line {
-    std::byte bytes[64] = {};
-  };
-  std::byte* memory() { return parts[0].bytes; }
-  Channel make() {
-    layout.construct(memory());
-    return layout.view(memory(), {pool[0].bytes, kPool});
-  }
-
-  ChannelMemory layout;
-  std::vector<Line> parts;
-  std::vector<Line> pool;
-  Channel view;
-};
-
+// A node whose clients are played.
 class Node final {
  public:
-  Node() {
-    auto ledger = Ledger::open(std::make_unique<LinesInMemory>(), log_);
-    ledger_ = std::make_unique<Ledger>(std::move(ledger).value());
-    const auto make_format = [this](int client, const Config& config) {
-      return std::make_unique<Hdf5Format>(config, storage_.files(),
-                                          Hdf5Format::Options{client, "machine", [] { return "now"; }});
-    };
-    clients_ = std::make_unique<ServedClients>(*ledger_, log_, runs_, Members::Equipment{engine_, make_format});
-    for (int client = 0; client < kClients; ++client) {
-      const Config config = config_of_client(client);
-      shared_.push_back(std::make_unique<Shared>(ChannelSizes{2, 16, 8, 16}));
-      views_.push_back(std::make_unique<Channel>(
-          shared_.back()->layout.view(shared_.back()->memory(), {shared_.back()->pool[0].bytes, kPool})));
-      clients_->begin(client, config,
-                      {*views_.back(), ChannelMemory::control(shared_.back()->memory()).server_asleep});
-    }
-  }
-
   void send(int client, const Descriptor& verb) {
-    if (here_.contains(client) && !shared_[static_cast<size_t>(client)]->view.ring.push(verb)) work();
+    if (here_.contains(client) && !rig_.channel(static_cast<size_t>(client)).ring.push(verb)) work();
   }
 
   // Fills in the block of a verb about a raw file: a path or a list of extents, usually a valid one.
   void fill(int client, const Descriptor& verb, const uint8_t* from) {
-    std::byte* const pool = shared_[static_cast<size_t>(client)]->pool[0].bytes;
     if (verb.bytes.address + 256 > kPool) return;
-    std::byte* const block = pool + verb.bytes.address;
+    std::byte* const block = rig_.channel(static_cast<size_t>(client)).memory.data() + verb.bytes.address;
     if (verb.verb == Verb::file_open || verb.verb == Verb::file_remove) {
       const char* const paths[] = {"a", "b/../c", "/d", "a/./b"};
       const std::string path = paths[from[4] % 4];
@@ -149,7 +74,7 @@ class Node final {
   }
 
   void work() {
-    const ClientRings::Round round = clients_->rings().work();
+    const ClientRings::Round round = rig_.server().rings().work();
     for (const auto& [client, why] : round.distrusted) require_readable(why.fault().message);
     for (const auto& [client, died] : round.dismissed) here_.erase(client);
   }
@@ -157,28 +82,18 @@ class Node final {
   // Both go, and everything that they sent ends.
   void end() {
     for (const int client : here_) {
-      if (!clients_->members().is_gone(client)) clients_->rings().lose(client, client == 0);
+      if (!rig_.server().members().is_gone(client)) rig_.server().rings().lose(client, client == 0);
     }
     for (int round = 0; !here_.empty(); ++round) {
       TAILRACE_REQUIRE(round < 10'000);
       work();
     }
-    while (!engine_.idle()) engine_.progress();
   }
 
  private:
-  NoLog log_;
-  SteadyClock clock_;
-  Doorbell doorbell_;
-  MemoryStorage storage_{doorbell_};
-  Fifo fifo_;
-  Engine engine_{storage_, fifo_, clock_, EngineOptions{}};
-  std::unique_ptr<Ledger> ledger_;
-  NoProcesses processes_;
-  RunWatch runs_{processes_};
-  std::vector<std::unique_ptr<Shared>> shared_;  // by client
-  std::vector<std::unique_ptr<Channel>> views_;  // the server's
-  std::unique_ptr<ServedClients> clients_;
+  const SteadyClock clock_;
+  NodeRig rig_{{config_of_client(0), config_of_client(1)},
+               {.channel = {.ring = 16, .tickets = 8, .blocks = 16}, .clock = &clock_}};
   std::set<int> here_ = {0, 1};  // not dismissed
 };
 
