@@ -21,14 +21,22 @@ class KeptLog final : public Log {
     const std::lock_guard lock(mutex_);
     return lines_;
   }
-  // Returns the warnings and errors …
-  std::vector<std::string> complaints() const {
+  // Returns the lines without their levels, from `least` on …
+  std::vector<std::string> texts(LogLevel least = LogLevel::info) const {
     std::vector<std::string> all;
     for (const auto& [level, line] : lines()) {
-      if (level != LogLevel::info) all.push_back(line);
+      if (level >= least) all.push_back(line);
     }
     return all;
   }
+  bool has(std::string_view part) const {
+    for (const std::string& line : texts()) {
+      if (line.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+  // … the warnings and errors …
+  std::vector<std::string> complaints() const { return texts(LogLevel::warning); }
   // … as one text, a line each.
   std::string text() const {
     std::string all;

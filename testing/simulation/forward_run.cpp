@@ -24,15 +24,6 @@ constexpr uint64_t kMostFile = 40'000;
 constexpr int kMostDisturbances = 2000;
 constexpr uint64_t kMemory = 2 * kMostForwarded;
 
-class Silence final : public Log {
- public:
-  explicit Silence(Story& story) : story_(story) {}
-  void put(LogLevel, std::string_view message) override { story_.tell("log: {}", message); }
-
- private:
-  Story& story_;
-};
-
 // How long a forwarder may act for a client that it does not hear, and how long its storage takes for a transfer.
 struct Fence {
   Nanoseconds lease{0};
@@ -364,7 +355,7 @@ class ForwardRun {
   World world_;
   SimDisk disk_;
   Faults faults_;
-  Silence log_;
+  StoryLog log_;
   SimNetwork network_;
   const RemoteFiles::OnLoss loss_;
   const TransferRecord::Confirm confirm_;

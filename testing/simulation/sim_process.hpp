@@ -41,15 +41,6 @@ class AnyOrder final : public Scheduler {
   std::vector<const Request*> ready_;
 };
 
-class StoryLog final : public Log {
- public:
-  explicit StoryLog(Story& story) : story_(story) {}
-  void put(LogLevel, std::string_view message) override { story_.tell("log: {}", message); }
-
- private:
-  Story& story_;
-};
-
 class SimProcess final : public Place, public Application {
  public:
   // Borrows all its objects.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "testing/simulation/split_dice.hpp"
 
 namespace tailrace::impl::simulation {
@@ -46,6 +47,16 @@ class Story {
   const bool aloud_;
   const Clock* clock_ = nullptr;
   uint64_t sum_ = 0;
+};
+
+// The logs of what runs in a simulation.
+class StoryLog final : public Log {
+ public:
+  explicit StoryLog(Story& story) : story_(story) {}
+  void put(LogLevel, std::string_view message) override { story_.tell("log: {}", message); }
+
+ private:
+  Story& story_;
 };
 
 }  // namespace tailrace::impl::simulation

@@ -11,6 +11,7 @@
 #include "channel/channel_ends.hpp"
 #include "channel/channel_memory.hpp"
 #include "testing/blocks.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/sim_clock.hpp"
 
 namespace tailrace::impl {
@@ -60,12 +61,6 @@ class PlayedPlace final : public Place {
   std::string description_ = "played";
 };
 
-class SilentLog final : public Log {
- public:
-  void put(LogLevel, std::string_view) override { ++said; }
-  int said = 0;
-};
-
 class ClientMemoryTest : public ::testing::Test {
  protected:
   // Takes a block and sends it away; returns the verb's sequence.
@@ -87,7 +82,7 @@ class ClientMemoryTest : public ::testing::Test {
   PlayedPlace place_{4};
   ChannelEnds server_{place_.channel()};
   SimClock clock_;
-  SilentLog log_;
+  KeptLog log_;
   TraceLog trace_{0};
   Shapes shapes_{config_, config_.memory.budget};
   ClientMeter meter_{clock_, trace_, shapes_, 3};
@@ -118,7 +113,7 @@ TEST_F(ClientMemoryTest, AWaitTellsHungerUntilABlockComes) {
   EXPECT_EQ(told, 1u);
   EXPECT_EQ(place_.channel().hungry.load(), 0u);
   EXPECT_EQ(meter_.counters().waiting_memory, Nanoseconds(5));
-  EXPECT_EQ(log_.said, 1);
+  EXPECT_EQ(log_.lines().size(), 1u);
 }
 
 TEST_F(ClientMemoryTest, NobodyWaitsForWhatTheApplicationHolds) {

@@ -6,96 +6,66 @@
 
 #include "format/plan/node_part.hpp"
 #include "testing/blocks.hpp"
-#include "testing/kept_log.hpp"
-#include "testing/no_witness.hpp"
+#include "testing/files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
 
-class SomeClient final : public GroupMember {
- public:
-  explicit SomeClient(int client) : client_(client) {}
-  int client() const override { return client_; }
-  void left(int64_t, const Departure& how) override { how_ = how.status; }
-  void gone(int64_t) override {}
-  void tell(const Status&) override {}
-
-  // Returns how the last iteration has left.
-  const Status& how() const { return how_; }
-
- private:
-  const int client_;
-  Status how_;
-};
-
 // Files of three clients: 0, 3 and 5.
-class SharedIteration : public testing::Test {
+class SharedIteration : public testing::Test, protected FilesRig {
  protected:
-  SharedIteration() {
-    for (SomeClient* const client : {&zero_, &three_, &five_}) files_.clients().join(*client);
-    EXPECT_OK(files_.note_event(7, "begun"));  // so that there is something to publish
-    EXPECT_OK(files_.hold(7));                 // the hold stays until the end of the test
+  SharedIteration() : FilesRig(small_config(8), {}, {}, {.clients = 3, .journal = "out/sim.dropped"}) {
+    for (KeptMember* const client : {&zero_, &three_, &five_}) files.clients().join(*client);
+    EXPECT_OK(files.note_event(7, "begun"));  // so that there is something to publish
+    EXPECT_OK(files.hold(7));                 // the hold stays until the end of the test
   }
   ~SharedIteration() override {
-    files_.release(7);
-    while (!files_.idle() || !engine_.idle()) {
-      engine_.progress();
-      files_.progress();
-    }
+    files.release(7);
+    run();
   }
   std::string refusal(tailrace_status code) {
-    const Status status = files_.iterations().writable(7);
+    const Status status = files.iterations().writable(7);
     EXPECT_EQ(status.code(), code);
     return status.ok() ? "" : status.fault().message;
   }
 
-  const Config config_ = small_config(8);
-  const SteadyClock clock_;
-  KeptLog log_;
-  Doorbell doorbell_;
-  MemoryStorage memory_{doorbell_};
-  Fifo fifo_;
-  Engine engine_{memory_, fifo_, clock_, {}};
-  Hdf5Format format_{config_, memory_.files(), Hdf5Format::Options{0, "machine", [] { return std::string("now"); }}};
-  SomeClient zero_{0};
-  SomeClient three_{3};
-  SomeClient five_{5};
-  NoWitness witness_;
-  FileGroup files_{config_.storage, engine_, format_, log_, witness_, {.clients = 3, .journal = "out/sim.dropped"}};
+  KeptMember zero_{0};
+  KeptMember three_{3};
+  KeptMember five_{5};
 };
 
 TEST_F(SharedIteration, EndedByAll) {
-  EXPECT_FALSE(files_.end(zero_, 7));
-  EXPECT_FALSE(files_.end(three_, 7));
-  EXPECT_OK(files_.iterations().writable(7));
-  EXPECT_TRUE(files_.end(five_, 7));
+  EXPECT_FALSE(files.end(zero_, 7));
+  EXPECT_FALSE(files.end(three_, 7));
+  EXPECT_OK(files.iterations().writable(7));
+  EXPECT_TRUE(files.end(five_, 7));
   EXPECT_EQ(refusal(TAILRACE_WRONG_ORDER),
             "iteration 7 has ended, by clients 0, 3, 5: nothing can be added to it any more");
 }
 
 TEST_F(SharedIteration, EndedWithoutOne) {
-  files_.leave(five_);
-  EXPECT_FALSE(files_.end(zero_, 7));
-  files_.leave(zero_);
-  EXPECT_TRUE(files_.end(three_, 7));
+  files.leave(five_);
+  EXPECT_FALSE(files.end(zero_, 7));
+  files.leave(zero_);
+  EXPECT_TRUE(files.end(three_, 7));
   EXPECT_EQ(refusal(TAILRACE_WRONG_ORDER),
             "iteration 7 has ended, by clients 0, 3, and without client 5, gone before or never here: nothing can be "
             "added to it any more");
 }
 
 TEST_F(SharedIteration, DroppedByAnother) {
-  files_.drop(three_, 7, "there was no room");
+  files.drop(three_, 7, "there was no room");
   const std::string expected = "there was no room (client 3)";
   EXPECT_EQ(refusal(TAILRACE_DROPPED), "iteration 7 was dropped: " + expected);
-  ASSERT_EQ(log_.lines().size(), 1U);
-  EXPECT_EQ(log_.lines()[0].second, "iteration 7 is dropped by client 3: " + expected);
+  ASSERT_EQ(log.lines().size(), 1U);
+  EXPECT_EQ(log.lines()[0].second, "iteration 7 is dropped by client 3: " + expected);
 }
 
 TEST_F(SharedIteration, DroppedByAnAction) {
-  files_.give_up(7, "action 'drop' on event 'quiet'");
-  EXPECT_FALSE(files_.end(zero_, 7));
-  EXPECT_FALSE(files_.end(three_, 7));
-  EXPECT_TRUE(files_.end(five_, 7));
+  files.give_up(7, "action 'drop' on event 'quiet'");
+  EXPECT_FALSE(files.end(zero_, 7));
+  EXPECT_FALSE(files.end(three_, 7));
+  EXPECT_TRUE(files.end(five_, 7));
   EXPECT_EQ(refusal(TAILRACE_DROPPED), "iteration 7 was dropped: action 'drop' on event 'quiet'");
 }
 
@@ -104,7 +74,7 @@ TEST_F(SharedIteration, OfThoseThatAreUnpublishedTheOldestIsForgotten) {
   constexpr auto kCount = static_cast<int64_t>(Iterations::kUnpublishedRemembered) + 1;
   for (const int64_t step : {1, -1}) {
     const int64_t first = step > 0 ? 100 : 2 * kCount + 200;
-    Iterations& iterations = files_.iterations();
+    Iterations& iterations = files.iterations();
     for (int64_t i = 0; i < kCount; ++i) {
       iterations.add_unpublished(first + i * step, Status(TAILRACE_DROPPED, "dropped"));
       ASSERT_EQ(iterations.writable(first + i * step).code(), TAILRACE_DROPPED) << first + i * step;
@@ -125,26 +95,16 @@ Status end_without_file(Durability durability, bool is_whole) {
   config.format.kind = FormatKind::plain;
   config.format.file = "sim_It{iteration}.h5";
   const std::string path = config.storage.paths[0] + "/sim_It7.h5";
-  const SteadyClock clock;
-  KeptLog log;
-  Doorbell doorbell;
-  MemoryStorage memory{doorbell};
-  if (is_whole) memory.files().close(memory.files().open(path, OpenMode::fresh, 0).value().file);
-  Fifo fifo;
-  Engine engine{memory, fifo, clock, {}};
-  Hdf5Format format{config, memory.files(), Hdf5Format::Options{0, "machine", [] { return std::string("now"); }}};
-  SomeClient client{0};
-  NoWitness witness;
-  FileGroup files{config.storage, engine, format, log, witness, {.clients = 1, .journal = "out/sim.dropped"}};
-  files.clients().join(client);
-  files.iterations().resume(7, true);
-  EXPECT_TRUE(files.end(client, 7));
-  while (!files.idle() || !engine.idle()) {
-    engine.progress();
-    files.progress();
-  }
-  EXPECT_FALSE(memory.files().stat(part_path(path + ".part", 0)).ok());
-  return client.how();
+  FilesRig rig(config, {}, {}, {.clients = 1, .journal = "out/sim.dropped"});
+  FileSystem& names = rig.memory.files();
+  if (is_whole) names.close(names.open(path, OpenMode::fresh, 0).value().file);
+  KeptMember client{0};
+  rig.files.clients().join(client);
+  rig.files.iterations().resume(7, true);
+  EXPECT_TRUE(rig.files.end(client, 7));
+  rig.run();
+  EXPECT_FALSE(names.stat(part_path(path + ".part", 0)).ok());
+  return client.how;
 }
 
 // Found by the simulator (joint, seed 101361): its server died after its part had its name, other nodes removed both,

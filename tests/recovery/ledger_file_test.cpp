@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "recovery/ledger.hpp"
+#include "testing/kept_log.hpp"
 #include "testing/scratch.hpp"
 
 namespace tailrace::impl {
@@ -139,14 +140,9 @@ TEST_F(LedgerFileTest, WithoutAnyRoomNoServerBegins) {
   EXPECT_FALSE(next_server()->read().ok());
 }
 
-class AnyLog final : public Log {
- public:
-  void put(LogLevel, std::string_view) override {}
-};
-
 // Promise 5: the next server must not take up a ledger that lacks verbs, or ends of iterations.
 TEST_F(LedgerFileTest, ALedgerThatCouldNotBeWrittenSaysSoUntilItCan) {
-  AnyLog log;
+  KeptLog log;
   const auto next_ledger = [&] { return std::move(Ledger::open(next_server(), log)).value(); };
   Descriptor verb;
   verb.verb = Verb::signal;
@@ -171,7 +167,7 @@ TEST_F(LedgerFileTest, ALedgerThatCouldNotBeWrittenSaysSoUntilItCan) {
 
 // Struck-out records do no harm.
 TEST_F(LedgerFileTest, ALedgerThatCannotBeShortenedIsStillTrue) {
-  AnyLog log;
+  KeptLog log;
   Ledger ledger = std::move(Ledger::open(next_server(), log)).value();
   Descriptor verb;
   verb.verb = Verb::signal;

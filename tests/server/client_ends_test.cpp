@@ -8,15 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/schedule/fifo.hpp"
-#include "format/hdf5/hdf5_format.hpp"
 #include "server/server.hpp"
-#include "storage/memory/memory_storage.hpp"
 #include "testing/blocks.hpp"
-#include "testing/fault_storage.hpp"
-#include "testing/kept_log.hpp"
-#include "testing/no_witness.hpp"
-#include "testing/sim_clock.hpp"
+#include "testing/files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -76,15 +70,10 @@ class NotedEnds final : public ClientEnds {
   FileLog files_{files_shared_};
 };
 
-class ServerAndEnds : public testing::Test {
+class ServerAndEnds : public testing::Test, protected FilesRig {
  protected:
   explicit ServerAndEnds(FaultPlan plan = {}, const EngineOptions& options = {})
-      : faults_(storage_, doorbell_, 1, std::move(plan)),
-        engine_(faults_, fifo_, clock_, options),
-        format_(config_, storage_.files(), {0, "machine", [] { return std::string("2026-01-02 03:04:05 +0000"); }}),
-        files_(config_.storage, engine_, format_, log_, witness_, {}),
-        ends_(config_.memory.budget, config_.variables.size()),
-        server_(config_, 0, ends_, engine_, files_, trace_) {}
+      : FilesRig(in_memory(), std::move(plan), options) {}
 
   void send(Verb verb, int64_t iteration, uint64_t ticket, uint32_t block = 0) {
     Descriptor descriptor;
@@ -98,38 +87,29 @@ class ServerAndEnds : public testing::Test {
   // Does for this server what ServedClients does for all.
   void progress() {
     do {
-      engine_.progress(server_.urgency());
+      engine.progress(server_.urgency());
     } while (server_.begin_more());
-    server_.report(engine_.counts());
+    server_.report(engine.counts());
   }
-  bool is_idle() const { return server_.settled() && files_.idle() && engine_.idle(); }
+  bool is_idle() const { return server_.settled() && idle(); }
   void serve() {
     while (!is_idle()) {
-      doorbell_.prepare();
+      doorbell.prepare();
       progress();
-      is_idle() ? doorbell_.cancel() : doorbell_.sleep();
+      is_idle() ? doorbell.cancel() : doorbell.sleep();
     }
   }
-  uint64_t bytes() const { return config_.layout_of(config_.variables[0]).bytes(); }
+  uint64_t bytes() const { return config.layout_of(config.variables[0]).bytes(); }
 
-  const Config config_ = [] {
+  static Config in_memory() {
     Config config = small_config(16);
     config.storage.backend = Backend::memory;
     return config;
-  }();
-  SimClock clock_;
-  KeptLog log_;
+  }
+
   TraceLog trace_{0};
-  Doorbell doorbell_;
-  MemoryStorage storage_{doorbell_};
-  FaultStorage faults_;
-  Fifo fifo_;
-  Engine engine_;
-  Hdf5Format format_;
-  NoWitness witness_;
-  FileGroup files_;
-  NotedEnds ends_;
-  Server server_;
+  NotedEnds ends_{config.memory.budget, config.variables.size()};
+  Server server_{config, 0, ends_, engine, files, trace_};
   uint64_t sequence_ = 0;
 };
 
@@ -150,7 +130,7 @@ TEST_F(ServerAndEnds, ATicketEndsMemoryComesBackAndTheIterationLeaves) {
 
 // An earlier server has forgotten the verbs of an iteration that another client dropped, among them the first part.
 TEST_F(ServerAndEnds, TheRestOfAnAttributeOfADroppedIterationComesToTheNextServer) {
-  files_.iterations().add_unpublished(0, Status(TAILRACE_DROPPED, "another client had no room"));
+  files.iterations().add_unpublished(0, Status(TAILRACE_DROPPED, "another client had no room"));
   const std::vector<std::byte> bytes = to_bytes("note", AttributeValue(std::string(50, 'x')));
   ASSERT_EQ(attribute_parts(bytes.size()), 3u);
   const auto part = [&](uint32_t index) {
@@ -232,8 +212,8 @@ TEST_F(SlowServerAndEnds, WritesAreHeldWhileTheClientComputesAndNotWhileItSleeps
   progress();
   EXPECT_TRUE(ends_.tickets.contains(1));
   EXPECT_FALSE(ends_.tickets.contains(2));
-  ASSERT_TRUE(engine_.due().has_value());
-  EXPECT_EQ(*engine_.due() - clock_.now(), std::chrono::milliseconds(bytes()));
+  ASSERT_TRUE(engine.due().has_value());
+  EXPECT_EQ(*engine.due() - clock.now(), std::chrono::milliseconds(bytes()));
   ends_.asleep = true;
   progress();
   progress();

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/blocks.hpp"
-#include "testing/no_witness.hpp"
+#include "testing/files_rig.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -45,36 +45,16 @@ TEST(SessionFailures, OnTheTicketOfABorrow) {
   EXPECT_EQ(rig.published(2)->read(2, "a"), data);
 }
 
-// A member of a group of files that keeps its reports.
-class KeptFailures final : public GroupMember {
- public:
-  int client() const override { return 0; }
-  void left(int64_t, const Departure&) override {}
-  void gone(int64_t) override {}
-  void tell(const Status& failure) override { faults.push_back(failure.fault()); }
-
-  std::vector<Fault> faults;
-};
-
 // An earlier server died between the rename of a file and the sync of its directory.
 TEST(SessionFailures, OfANameThatAnEarlierServerLeftUnsynced) {
   Config config = small_config(8);
   config.storage.durability = Durability::durable;
-  const SteadyClock clock;
-  KeptLog log;
-  Doorbell doorbell;
-  MemoryStorage memory(doorbell);
-  FaultStorage storage(memory, doorbell, 1, always(FaultOn::sync, "out"));
-  Fifo fifo;
-  Engine engine(storage, fifo, clock, {});
-  Hdf5Format format(config, storage, Hdf5Format::Options{0, "machine", [] { return std::string("now"); }});
-  NoWitness witness;
-  FileGroup files(config.storage, engine, format, log, witness, {});
-  KeptFailures client;
-  files.clients().join(client);
-  files.complete_publication(7);
-  while (!files.idle() || !engine.idle()) engine.progress();
-  files.leave(client);
+  FilesRig rig(config, always(FaultOn::sync, "out"));
+  KeptMember client(0);
+  rig.files.clients().join(client);
+  rig.files.complete_publication(7);
+  rig.run();
+  rig.files.leave(client);
   ASSERT_EQ(client.faults.size(), 1u);
   EXPECT_EQ(client.faults[0].iteration, 7);
   EXPECT_EQ(client.faults[0].system_errno, EIO);
