@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Each header compiles alone, and twice in one file: it includes what it needs, and guards itself.
 
-    headers.py COMPILE_COMMANDS C++_COMPILER C_COMPILER
+    headers.py COMPILE_COMMANDS C++_COMPILER C_COMPILER [PART PARTS]
 
-It takes the include folders and definitions from the compile commands of the build. If the build has compiled a
-header alone, since its own source file includes it first, it is not compiled again: that would take minutes.
+PART of PARTS takes every PARTS-th header, so that several processes share the work. It takes the include folders and
+definitions from the compile commands of the build. If the build has compiled a header alone, since its own source
+file includes it first, it is not compiled again: that would take minutes.
 """
 
 import json
@@ -12,7 +13,6 @@ import os
 import shlex
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import sources
 
@@ -82,11 +82,12 @@ def check(job, root=sources.ROOT):
 
 def main():
     database, cxx, cc = sys.argv[1:4]
+    part, parts = map(int, sys.argv[4:6] or (0, 1))
     with open(database, encoding="utf-8") as file:
         flags = flags_of(json.load(file))
     jobs = compilations([name for name in sources.repository_files() if can_have(name, flags)], flags, cxx, cc)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        complaints = [complaint for found in pool.map(check, jobs) for complaint in found]
+    jobs = jobs[part::parts]
+    complaints = [complaint for job in jobs for complaint in check(job)]
     print(f"{len(jobs)} compilations")
     return sources.report(complaints)
 
