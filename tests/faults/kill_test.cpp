@@ -187,15 +187,15 @@ std::string repeat(uint64_t seed) { return "repeat with TAILRACE_SEED=" + std::t
 
 // Sends `signal` at random moments of simulations, until `kills` of them have hit one that was not over. The next run
 // finds the leftovers of half of them.
-void kill_often(uint64_t kills, int signal) {
-  std::mt19937_64 random(seed_of_run());
+void kill_often(uint64_t seed, uint64_t kills, int signal) {
+  std::mt19937_64 random(seed);
   uint64_t completed = 0;
   uint64_t published = 0;
   uint64_t parts = 0;
   const uint64_t most_runs = 3 * kills + 20;  // on a slow machine more runs are over before the signal
   uint64_t kill = 0;
   for (; kill - completed < kills && kill < most_runs; ++kill) {
-    const Scenario scenario(seed_of_run() * 1000 + kill);
+    const Scenario scenario(seed * 1000 + kill);
     const Directory directory(somewhere(kill));
     const uint64_t most = static_cast<uint64_t>(kIterations) * (scenario.variables() * 4 / 3 + 6);
     OtherProcess victim(SIMULATION, {directory.path(), std::to_string(scenario.seed), std::to_string(kIterations)});
@@ -215,23 +215,27 @@ void kill_often(uint64_t kills, int signal) {
     if (random() % 2 == 0) expect_recovery(directory, scenario);
     expect_next_run(directory, scenario);
     expect_recovery(directory, scenario);
-    ASSERT_FALSE(::testing::Test::HasFailure()) << "kill " << kill << " of seed " << seed_of_run();
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "kill " << kill << " of seed " << seed;
   }
   std::printf("%llu kills from seed %llu: %llu files published, %llu unfinished; %llu runs were over before\n",
-              static_cast<unsigned long long>(kill), static_cast<unsigned long long>(seed_of_run()),
+              static_cast<unsigned long long>(kill), static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(published), static_cast<unsigned long long>(parts),
               static_cast<unsigned long long>(completed));
   EXPECT_EQ(kill - completed, kills) << "too many runs were over before the signal";
 }
 
-TEST(Kill, LeavesNoIncompletePublishedFile) {
+// In parts, each with a seed of its own, so that ctest can run them beside others.
+class Kill : public ::testing::TestWithParam<uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Parts, Kill, ::testing::Range<uint64_t>(0, 6));
+
+TEST_P(Kill, LeavesNoIncompletePublishedFile) {
   SCOPED_TRACE(repeat(seed_of_run()));
-  kill_often(from_environment("TAILRACE_KILLS", test::kSanitized ? 60 : 240), SIGKILL);
+  kill_often(seed_of_run() + GetParam(), from_environment("TAILRACE_KILLS", test::kSanitized ? 10 : 40), SIGKILL);
 }
 
-TEST(Kill, ByTerminationIsNoDifferent) {
+TEST(Termination, IsNoDifferent) {
   SCOPED_TRACE(repeat(seed_of_run()));
-  kill_often(20, SIGTERM);
+  kill_often(seed_of_run(), 20, SIGTERM);
 }
 
 // A simulation that is stopped and continued at random moments writes the same.
