@@ -47,7 +47,7 @@ TEST(NextServer, OneFlushMoreThanTheLedgerKeepsStrikesOutTheOthers) {
       return of.kind == LedgerRecord::Kind::accepted && is_flush(of.descriptor.verb);
     });
   };
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     ASSERT_OK(node.client().flush());
     ASSERT_LE(flushes(), 2 * 1024 + 256) << "also those that are struck out and not yet removed";
   }
