@@ -82,6 +82,8 @@ cmake -S "$source" -B "$work/build" -G Ninja \
   -DHDF5_ENABLE_Z_LIB_SUPPORT=OFF -DHDF5_ENABLE_NONSTANDARD_FEATURE_FLOAT16=OFF -DHDF5_WANT_DCONV_EXCEPTION=OFF \
   -DHDF5_DISABLE_COMPILER_WARNINGS=ON -DHDF5_ENABLE_ALL_WARNINGS=OFF -Wno-dev >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log" >&2; exit 1; }
-cmake --build "$work/build" --target install >>"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+# Ninja's lines are for setup.sh, which shows how far it is.
+cmake --build "$work/build" --target install 2>&1 | tee -a "$work/log" | { grep --line-buffered '^\[' || true; } ||
+  { tail -n 40 "$work/log" >&2; exit 1; }
 rm -f "$destination"/complete-*
 touch "$stamp"

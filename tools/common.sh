@@ -23,13 +23,15 @@ fi
 say() { printf 'tailrace: %s\n' "$*"; }
 
 # step TITLE COMMAND…: runs it quietly; on failure shows its whole output and ends the script with its exit code.
+# While Ninja builds, it prints the share done at each tenth of its steps.
 step() {
   local title=$1 log code=0 start=$SECONDS
   shift
   mkdir -p "$logs"
   log=$logs/$(printf '%s' "$title" | tr -c 'A-Za-z0-9' '_').log
   printf 'tailrace: %s ... ' "$title"
-  "$@" >"$log" 2>&1 </dev/null || code=$?
+  { "$@" 2>&1 </dev/null || code=$?; echo "$code" >"$log.code"; } | tee "$log" | progress
+  code=$(cat "$log.code")
   if [ "$code" -ne 0 ]; then
     printf 'FAILED (exit code %d)\n' "$code"
     cat "$log"
@@ -37,6 +39,19 @@ step() {
     exit "$code"
   fi
   printf '%d s\n' $((SECONDS - start))
+}
+
+# Reads a log, in which Ninja counts its steps: [12/345].
+progress() {
+  local line step steps=0 next=1
+  while IFS= read -r line; do
+    [[ $line =~ \[([0-9]+)/([0-9]+)\]\  ]] || continue
+    step=${BASH_REMATCH[1]}
+    [ "${BASH_REMATCH[2]}" -eq "$steps" ] || steps=${BASH_REMATCH[2]} next=1
+    [ "$steps" -ge 20 ] && [ $((step * 10)) -ge $((next * steps)) ] || continue
+    next=$((step * 10 / steps + 1))
+    printf '%d %% ... ' $((step * 100 / steps))
+  done
 }
 
 # run_ctest PRESET [ARGUMENT…]: says of passed tests how many they are, of others everything. The line with the result

@@ -147,9 +147,10 @@ install_debian_packages packages.txt $without
 source "$root/tools/common.sh" # again: ccache and cargo may have come just now
 # Beside each other: one computes, the other waits for the network.
 mkdir -p "$logs"
-{ build_hdf5 && { [ -n "$without" ] || fetch_openfoam_headers; }; } >"$logs/sources.txt" 2>&1 &
-sources=$!
-install_python_packages $without
-wait "$sources" || code=$?
-cat "$logs/sources.txt"
+install_python_packages $without >"$logs/python_packages.txt" 2>&1 &
+packages=$!
+build_hdf5
+[ -n "$without" ] || fetch_openfoam_headers
+wait "$packages" || code=$?
+cat "$logs/python_packages.txt"
 exit "${code:-0}"
