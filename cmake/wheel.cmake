@@ -3,6 +3,17 @@
 # test-bed's, for `tailrace bench pattern` and `predict --measure`.
 include(CMakePackageConfigHelpers)
 
+# The extension, the programs of place core, and what else is installed: not the whole tree.
+add_custom_target(tailrace_package)
+add_dependencies(tailrace_package tailrace_python tailrace-core tailrace-forward tailrace-plugin-host tailrace_hdf5
+                                  tailrace_mpiio tailrace_openfoam tsunami)
+if(TAILRACE_CUBE)
+  add_dependencies(tailrace_package tailrace-cube tailrace_cube_python)
+endif()
+if(TAILRACE_DAMARIS)
+  add_dependencies(tailrace_package tailrace-damaris tailrace_damaris)
+endif()
+
 install(TARGETS tsunami RUNTIME DESTINATION tailrace COMPONENT python)
 set_target_properties(tsunami PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS pattern RUNTIME DESTINATION tailrace_lab COMPONENT lab)

@@ -4,7 +4,7 @@
 # has changed.
 #
 #   tools/build.sh          all of that
-#   tools/build.sh demo     without tests, benchmarks and tailrace_lab, and what these need: for `make demo`
+#   tools/build.sh demo     the package tailrace alone, without Cube and Damaris: for `make demo`
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
@@ -13,8 +13,8 @@ cd "$root"
 # preset, and sharing one folder would make each of the two reconfigure the other's. The compiler cache sees the same
 # commands in both, so that nothing is compiled twice.
 python_package() {
-  install_from . || return
-  doors >build/python.stamp
+  install_from . "$@" || return
+  { doors && printf '%s\n' "$@"; } >build/python.stamp
 }
 
 # From the same build folder.
@@ -23,8 +23,9 @@ lab_package() {
   touch build/lab.stamp
 }
 
+# -v, so that the steps of the build are seen.
 install_from() {
-  "$venv/bin/pip" install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$1"
+  "$venv/bin/pip" install -v --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$@"
 }
 
 # The MPIs and the OpenFOAM of this machine, for each of which the package has a library.
@@ -33,9 +34,12 @@ doors() {
   (cd .deps && echo openfoam-headers/complete*) 2>/dev/null || true
 }
 
-# What the package is made from; a change of any of these, or a fresh .venv, installs it again.
+# What the package is made from; a change of any of these, or a fresh .venv, installs it again. With options, one
+# without them will do, too.
 python_package_is_current() {
-  [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] && [ "$(cat build/python.stamp)" = "$(doors)" ] &&
+  [ -x "$venv/bin/tailrace" ] && [ -f build/python.stamp ] &&
+    { [ "$(cat build/python.stamp)" = "$(doors)" ] ||
+      [ "$(cat build/python.stamp)" = "$(doors && printf '%s\n' "$@")" ]; } &&
     [ -z "$(find pyproject.toml CMakeLists.txt cmake python bindings src include apps/tsunami apps/cube README.md \
       -newer build/python.stamp -not -name '*.pyc' -not -name __pycache__ -print -quit 2>/dev/null)" ]
 }
@@ -57,33 +61,20 @@ install_lab_package() {
 install_python_package() {
   if [ ! -f pyproject.toml ]; then
     say "no pyproject.toml: the Python package is left out"
-  elif python_package_is_current; then
+  elif python_package_is_current "$@"; then
     say "Python package in .venv is up to date"
   else
-    step "installing the Python package into .venv" python_package
+    step "building the Python package and installing it into .venv" python_package "$@"
   fi
 }
 
-# What is configured for tests, too, stays so. The next build_all configures for them.
-configure_for_demo() {
-  [ -f build/release/build.ninja ] ||
-    step "configuring (preset release, without tests and benchmarks)" \
-      cmake --preset release -DTAILRACE_TESTS=OFF -DTAILRACE_BENCH=OFF
-}
-
-# First what the Python package has as well, which then takes it from the compiler cache, beside the rest.
+# The package has all that the demonstration needs, so nothing else is built. A solver of build/release, which the
+# demonstration prefers, is brought up to date.
 build_for_demo() {
-  local package code=0
-  configure_for_demo
-  step "building the library (build/release)" \
-    cmake --build --preset release --target tailrace tailrace-core tailrace-forward tailrace-plugin-host tailrace_hdf5
-  install_python_package >"$logs/package.txt" 2>&1 &
-  package=$!
-  step "building the tsunami and the Fortran module (build/release)" \
-    cmake --build --preset release --target tsunami tailrace_fortran
-  wait "$package" || code=$?
-  cat "$logs/package.txt"
-  return "$code"
+  install_python_package --config-settings=cmake.define.TAILRACE_CUBE=OFF \
+    --config-settings=cmake.define.TAILRACE_DAMARIS=OFF --config-settings=cmake.define.TSUNAMI_NATIVE=ON
+  [ ! -e build/release/apps/tsunami/tsunami ] ||
+    step "building the tsunami (build/release)" cmake --build --preset release --target tsunami
 }
 
 build_all() {
