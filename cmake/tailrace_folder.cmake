@@ -66,6 +66,8 @@ function(tailrace_joined result name)
 endfunction()
 
 add_library(tailrace_flags INTERFACE)
+# The compiler collects its garbage from half a gigabyte on (its own limit is 128 MB), a tenth of its time otherwise.
+target_compile_options(tailrace_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 if(TAILRACE_SANITIZE)
   target_compile_options(tailrace_flags INTERFACE -fsanitize=${TAILRACE_SANITIZE} -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=all)
