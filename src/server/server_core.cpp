@@ -143,7 +143,7 @@ bool ServerCore::work(Acceptor& acceptor) {
     acceptor.dismissed(client, died);
     runs_.dismissed(client);
   }
-  return look_for_absent() || round.more;
+  return look_for_absent(acceptor) || round.more;
 }
 
 bool ServerCore::is_over(const Acceptor& acceptor) {
@@ -222,10 +222,10 @@ Nanoseconds ServerCore::patience() const {
 }
 
 // Looks for clients that never come, and so hold up the shared files of all. Logs it after a while, and gives them up
-// after place.patience; at once if no client can come any more. Returns true if it gave them up: then there is more
-// to do.
-bool ServerCore::look_for_absent() {
-  if (!clients_->members().waits_for_absent()) {
+// after place.patience; at once if no client can come any more; never while one is let in. Returns true if it gave
+// them up: then there is more to do.
+bool ServerCore::look_for_absent(const Acceptor& acceptor) {
+  if (!clients_->members().waits_for_absent() || acceptor.lets_in()) {
     waits_since_.reset();
     return false;
   }

@@ -81,7 +81,7 @@ class ServerCore final {
   bool has_waited_for_others();
   void sleep(Acceptor& acceptor);
   std::optional<Nanoseconds> limit() const;
-  bool look_for_absent();
+  bool look_for_absent(const Acceptor& acceptor);
   std::optional<Nanoseconds> absent_due() const;
   Nanoseconds patience() const;
   bool is_empty() const;

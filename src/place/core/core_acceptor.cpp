@@ -274,10 +274,11 @@ void CoreAcceptor::answer(UnixSocket socket, const Hello& hello, std::string con
     waiting_.push_back({std::move(socket), hello, std::move(configuration)});
     return;
   }
-  const Status status = enter(socket, hello, configuration);
+  Waiting one{std::move(socket), hello, std::move(configuration)};
+  const Status status = enter(one);
   if (status.ok()) return;
   host_.refused();
-  refuse(socket, hello.client, status);
+  refuse(one.socket, hello.client, status);
 }
 
 void CoreAcceptor::refuse(UnixSocket& socket, int client, const Status& status) {
@@ -288,38 +289,35 @@ void CoreAcceptor::refuse(UnixSocket& socket, int client, const Status& status) 
   (void)socket.send(bytes_of(answer), {}, kAnswerIn);
 }
 
-// Welcomes a client that has come back. A new one is welcomed when its files are prepared. Takes the socket, unless
-// it fails.
-Status CoreAcceptor::enter(UnixSocket& socket, const Hello& hello, const std::string& configuration) {
-  Result<ProcessHandle> process = socket.peer_process();
+// Welcomes a client that has come back. A new one is welcomed when its files are prepared. Takes the connection,
+// unless it fails.
+Status CoreAcceptor::enter(Waiting& one) {
+  const Hello& hello = one.hello;
+  Result<ProcessHandle> process = one.socket.peer_process();
   if (!process.ok()) return process.status();
   const auto found = clients_.find(hello.client);
   if (found == clients_.end()) {
-    if (hello.again != 0) return host_.unknown(hello.client);
-    return meet(socket, hello.client, std::move(process).value(), configuration);
+    return hello.again != 0 ? host_.unknown(hello.client) : meet(one, std::move(process).value());
   }
   Client& client = *found->second;
   const bool waits = !client.socket && !client.newcomer && !host_.gone(client.number);  // for its client to come back
   // An earlier server died before it could welcome the client.
   const bool unknown_to_it =
       client.segment->control().client_state.load(std::memory_order_acquire) == ChannelControl::kClientUnaware;
-  if (waits && hello.again != 0) {
+  const bool is_new_again =
+      unknown_to_it && client.process && client.process->pid() == process.value().pid() && hello.again == 0;
+  if (waits && (hello.again != 0 || is_new_again)) {
     unwatch(client);
     client.process = std::move(process).value();
-    return welcome(client, socket, LastIteration());
-  }
-  if (waits && unknown_to_it && client.process && client.process->pid() == process.value().pid()) {
-    client.newcomer = std::move(socket);
-    ++newcomers_;
-    host_.prepare_again(client.number);
-    return {};
+    return welcome(client, one.socket, is_new_again ? host_.last_iteration(client.number) : LastIteration());
   }
   return Status(TAILRACE_CLIENT_IN_USE, fmt::format("client {} is open already, or still being written (process {})",
                                                     hello.client, client.process ? client.process->pid() : 0));
 }
 
-Status CoreAcceptor::meet(UnixSocket& socket, int number, ProcessHandle process, const std::string& configuration) {
-  const Result<Needs> needs = host_.admit(number, process.pid(), configuration);
+Status CoreAcceptor::meet(Waiting& one, ProcessHandle process) {
+  const int number = one.hello.client;
+  const Result<Needs> needs = host_.admit(number, process.pid(), one.configuration);
   if (!needs.ok()) return needs.status();
   const std::string& name = fresh_segment_;
   Result<std::unique_ptr<Segment>> segment =
@@ -338,7 +336,7 @@ Status CoreAcceptor::meet(UnixSocket& socket, int number, ProcessHandle process,
     (void)directory_.remove_file(name);
     return status;
   }
-  client.newcomer = std::move(socket);
+  client.newcomer = std::move(one);
   ++newcomers_;
   return {};
 }
@@ -346,20 +344,25 @@ Status CoreAcceptor::meet(UnixSocket& socket, int number, ProcessHandle process,
 // Welcomes a client whose files are prepared, or refuses it.
 void CoreAcceptor::let_in(int number) {
   Client& client = *clients_.at(number);
-  UnixSocket socket = std::move(*client.newcomer);
+  Waiting one = std::move(*client.newcomer);
   client.newcomer.reset();
   --newcomers_;
-  freed();
-  Status status = host_.serve(number);
-  if (status.ok()) {
+  const Result<bool> served = host_.serve(number);
+  Status status = served.status();
+  if (served.ok() && served.value()) {
     client.log->info("client {} has come", number);
-    status = welcome(client, socket, host_.last_iteration(number));
+    status = welcome(client, one.socket, host_.last_iteration(number));
   } else {
     clients_.erase(number);
   }
+  if (served.ok() && !served.value()) {
+    next_run_waits_ = true;
+    waiting_.push_back(std::move(one));
+  }
+  freed();
   if (status.ok()) return;
   host_.refused();
-  refuse(socket, number, status);
+  refuse(one.socket, number, status);
 }
 
 // Gives a client its channel, and watches it. Takes the socket, unless it fails.

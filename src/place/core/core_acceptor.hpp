@@ -48,10 +48,9 @@ class CoreAcceptor final : public Acceptor {
     // Begins to prepare the files of a new client, and returns at once: prepared() follows, unless this fails.
     // `segment` lives until dismissed(), or serve() fails; its file gets its final name here and is removed there.
     virtual Status prepare(int client, Segment& segment) = 0;
-    // Does so for a client that an earlier server had begun to serve and did not welcome.
-    virtual void prepare_again(int client) = 0;
-    // Serves the client, whose files are prepared, from here on. Fails if they could not be prepared.
-    virtual Status serve(int client) = 0;
+    // Serves the client, whose files are prepared, from here on. Fails if they could not be prepared. Returns false
+    // if the client belongs to the next run by now: it has to wait.
+    virtual Result<bool> serve(int client) = 0;
     // Returns true if a new client must wait until the files of another one are prepared.
     virtual bool is_busy() const = 0;
     // Notes that the client is gone; `died`: it did not say goodbye.
@@ -60,6 +59,8 @@ class CoreAcceptor final : public Acceptor {
     // Returns true while the host still has the files of a client that was dismissed, or was not served. freed()
     // follows.
     virtual bool has_files_of(int client) const = 0;
+    // Returns true while there is such a client.
+    virtual bool gives_back() const = 0;
     // Returns the last iteration that earlier runs of the client published.
     virtual Result<LastIteration> last_iteration(int client) = 0;
     // Notes that the server has finished with the client, whose segment is about to be unmapped.
@@ -93,7 +94,9 @@ class CoreAcceptor final : public Acceptor {
   // Acceptor
   void begin_round() override;
   bool has_news() const override { return number_is_free_ || !prepared_.empty(); }
-  bool has_company() const override { return !strangers_.empty() || !waiting_.empty() || lets_in(); }
+  bool has_company() const override {
+    return !strangers_.empty() || !waiting_.empty() || lets_in() || host_.gives_back();
+  }
   bool lets_in() const override { return newcomers_ > 0; }
   bool next_run_waits() const override { return next_run_waits_; }
   void wait(std::optional<Nanoseconds> limit) override;
@@ -101,12 +104,18 @@ class CoreAcceptor final : public Acceptor {
   void dismissed(int client, bool died) override;
 
  private:
+  // A connection that has greeted.
+  struct Waiting {
+    UnixSocket socket;
+    Hello hello;
+    std::string configuration;
+  };
   struct Client {
     int number = 0;
     std::unique_ptr<Segment> segment;
     EventFd bell;
     std::optional<UnixSocket> socket;      // none: the client has to come back
-    std::optional<UnixSocket> newcomer;    // the connection of one whose files are being prepared
+    std::optional<Waiting> newcomer;       // its files are being prepared
     std::optional<ProcessHandle> process;  // none: the process has ended
     std::unique_ptr<Log> log;              // messages about the client
     std::vector<int> watched;              // its descriptors in the epoll set
@@ -127,8 +136,8 @@ class CoreAcceptor final : public Acceptor {
   void greet(UnixSocket socket);
   void answer(UnixSocket socket, const Hello& hello, std::string configuration);
   void refuse(UnixSocket& socket, int client, const Status& status);
-  Status enter(UnixSocket& socket, const Hello& hello, const std::string& configuration);
-  Status meet(UnixSocket& socket, int number, ProcessHandle process, const std::string& configuration);
+  Status enter(Waiting& one);
+  Status meet(Waiting& one, ProcessHandle process);
   void let_in(int number);
   Status welcome(Client& client, UnixSocket& socket, const Result<LastIteration>& last);
   Result<std::unique_ptr<Client>> make_client(int number, std::unique_ptr<Segment> segment);
@@ -153,11 +162,6 @@ class CoreAcceptor final : public Acceptor {
   std::vector<int> prepared_;  // of these
   // Clients that have greeted, and wait until an earlier client with their number is finished, or the files of
   // another client are prepared.
-  struct Waiting {
-    UnixSocket socket;
-    Hello hello;
-    std::string configuration;
-  };
   std::vector<Waiting> waiting_;
   // No connection is accepted until then, or until one of the strangers has gone; none: the listener is watched.
   std::optional<Deadline> paused_;

@@ -94,6 +94,8 @@ void unlock_outputs(int client, const ClientNote& note, const Clock& clock, Log&
   if (!parts.ok()) return;
   FileSystem& files = parts.value().storage->files();
   (void)take_output_directories(config.value(), files, fmt::format("c{}", client), client, log);
+  if (!config.value().storage.shares_files()) return;
+  (void)take_output_directories(config.value(), files, shared_writer_of(config.value()), 0, log);
 }
 
 }  // namespace
@@ -426,21 +428,19 @@ Status CoreServer::share_with_actions(int client, const Segment& segment) {
 struct CoreServer::Preparation {
   const Config config;
   const int client;
-  const bool locks;      // its output directories
   const bool makes_way;  // for this run's files among those of an earlier run, before the first byte is written
   const bool looks;      // for the last iteration; the server does so, since forwarders may write the files
   Status status = {};
-  std::vector<std::unique_ptr<NameLock>> locked = {};
-  Result<LastIteration> last = LastIteration();
+  std::vector<std::unique_ptr<NameLock>> locks = {};
+  std::optional<Result<LastIteration>> last = {};
 
   void carry_out(FileSystem& files, Log& log) {
-    if (locks) {
-      auto taken = take_output_directories(config, files, fmt::format("c{}", client), client, log);
-      status = taken.status();
-      if (taken.ok()) locked = std::move(taken).value();
-    }
+    auto taken = take_output_directories(config, files, fmt::format("c{}", client), client, log);
+    status = taken.status();
+    if (taken.ok()) locks = std::move(taken).value();
     if (status.ok() && makes_way) status = make_way(config, files, client, log);
     if (status.ok() && looks) last = impl::last_iteration(config, files, client);
+    if (!status.ok()) locks.clear();
   }
 };
 
@@ -453,43 +453,59 @@ Status CoreServer::prepare(int client, Segment& segment) {
     return status;
   }
   guest.segment = &segment;
-  begin_preparing(client, true);
+  begin_preparing(client);
   return {};
 }
 
-void CoreServer::begin_preparing(int client, bool is_new) {
+// Clients that share files begin one after another until one of them has made way for all: is_busy().
+void CoreServer::begin_preparing(int client) {
   const Config& config = guests_.at(client).config;
   const bool shares = config.storage.shares_files();
-  const bool joins_run = shares && !core_->came().empty();
-  const bool makes_way = is_new && !joins_run;
+  const bool makes_way = !shares || core_->came().empty();
   makes_way_ = shares && makes_way;
-  const auto work = std::make_shared<Preparation>(
-      Preparation{config, client, is_new, makes_way, !(shares && shared_last_.has_value())});
+  const auto work =
+      std::make_shared<Preparation>(Preparation{config, client, makes_way, !(shares && shared_last_.has_value())});
   FileOperation operation{.kind = FileOperation::Kind::call,
                           .call = [this, work](FileSystem& files) { work->carry_out(files, log_); }};
   parts_.engine->carry_out(std::move(operation), 0, [this, client, work](const FileOperationEnd&) {
     Guest& guest = guests_.at(client);
     guest.prepared = work->status;
-    if (work->locks) guest.locks = std::move(work->locked);
-    if (work->looks && work->config.storage.shares_files()) shared_last_ = work->last;
-    guest.last = work->looks ? work->last : *shared_last_;
-    makes_way_ = makes_way_ && !work->makes_way;
+    guest.locks = std::move(work->locks);
+    guest.last = work->last;
     acceptor_->prepared(client);
   });
 }
 
-Status CoreServer::serve(int client) {
+// Other clients may have come, or been given up, while this one's files were prepared.
+Result<bool> CoreServer::serve(int client) {
+  makes_way_ = false;
   Guest& guest = guests_.at(client);
-  Segment* const segment = std::exchange(guest.segment, nullptr);
-  if (segment == nullptr) return {};  // an earlier server began to serve it
   Status status = guest.prepared;
-  if (status.ok()) status = guest.note(options_.server, run_, true).replace(job_.directory(), client);
-  if (!status.ok()) {
-    give_back(client);
-    return status;
+  bool waits = false;
+  if (status.ok() && guest.config.storage.shares_files()) {
+    const Result<bool> next_run = core_->is_of_next_run(client, guest.process);
+    status = next_run.status();
+    waits = next_run.ok() && next_run.value();
   }
-  core_->begin(client, guest.config, {segment->channel(), segment->control().server_asleep, guest.process});
-  return {};
+  if (status.ok() && !waits) status = guest.note(options_.server, run_, true).replace(job_.directory(), client);
+  if (!status.ok() || waits) {
+    give_back(client);
+    if (!status.ok()) return status;
+    return false;
+  }
+  Segment& segment = *guest.segment;
+  core_->begin(client, guest.config, {segment.channel(), segment.control().server_asleep, guest.process});
+  return true;
+}
+
+// A client that an earlier server began to serve is looked for here.
+Result<LastIteration> CoreServer::last_iteration(int client) {
+  Guest& guest = guests_.at(client);
+  const bool shares = guest.config.storage.shares_files();
+  if (shares && shared_last_) return *shared_last_;
+  if (!guest.last) guest.last = impl::last_iteration(guest.config, parts_.storage->files(), client);
+  if (shares) shared_last_ = guest.last;
+  return *guest.last;
 }
 
 Status CoreServer::unknown(int client) const {
@@ -527,6 +543,7 @@ void CoreServer::give_back(int client) {
   (void)job_.directory().remove_file(RuntimeDirectory::client_segment(client));
   const auto locks = std::make_shared<std::vector<std::unique_ptr<NameLock>>>(std::move(guests_.at(client).locks));
   guests_.erase(client);
+  if (locks->empty()) return remove_names(client);
   giving_back_.insert(client);
   FileOperation unlock{.kind = FileOperation::Kind::call, .call = [locks](FileSystem&) { locks->clear(); }};
   parts_.engine->carry_out(std::move(unlock), 0, [this, client](const FileOperationEnd&) {

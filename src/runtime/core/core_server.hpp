@@ -57,7 +57,7 @@ class CoreServer final : private CoreAcceptor::Host {
     std::vector<std::unique_ptr<NameLock>> locks;
     Segment* segment = nullptr;  // until it is served
     Status prepared = {};
-    Result<LastIteration> last = LastIteration();
+    std::optional<Result<LastIteration>> last = {};  // none: not looked for yet
 
     ClientNote note(int server, const std::string& run, bool served) const {
       return {server, process, process_begin(process), run, message, served};
@@ -81,7 +81,7 @@ class CoreServer final : private CoreAcceptor::Host {
   std::optional<Slots::Turn> turn_of(const Config& config) const;
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
-  void begin_preparing(int client, bool is_new);
+  void begin_preparing(int client);
   void give_back(int client);
   void remove_forgotten(const std::vector<std::string>& names) const;
   Status put_names(int client, const Guest& guest) const;
@@ -90,8 +90,7 @@ class CoreServer final : private CoreAcceptor::Host {
   // Implements CoreAcceptor::Host.
   Result<CoreAcceptor::Needs> admit(int client, pid_t process, const std::string& configuration) override;
   Status prepare(int client, Segment& segment) override;
-  void prepare_again(int client) override { begin_preparing(client, false); }
-  Status serve(int client) override;
+  Result<bool> serve(int client) override;
   bool is_busy() const override { return makes_way_; }
   void lose(int client, bool died) override { core_->lose(client, died); }
   bool gone(int client) const override { return core_->gone(client); }
@@ -99,7 +98,8 @@ class CoreServer final : private CoreAcceptor::Host {
   void refused() override { core_->refused(); }
   Result<bool> is_of_next_run(int client, pid_t process) override { return core_->is_of_next_run(client, process); }
   bool has_files_of(int client) const override { return giving_back_.contains(client); }
-  Result<LastIteration> last_iteration(int client) override { return guests_.at(client).last; }
+  bool gives_back() const override { return !giving_back_.empty(); }
+  Result<LastIteration> last_iteration(int client) override;
   Status unknown(int client) const override;
   std::string description() const override;
 

@@ -115,6 +115,25 @@ def kill_and_wait(pid):
     os.close(handle)
 
 
+def test_of_clients_that_come_together_one_more_than_expected_is_refused(config, clients, tmp_path):
+    """The second of two has yet to lock its name when the third comes. Whoever is ready last is one too many."""
+    gate = FileGate(tmp_path, "_c1.lock")
+    file = config(", clients: 2")
+    file.write_text(file.read_text().replace("storage: {", "storage: {file_per: node, "))
+    first = clients(file, 0, environment=gate.environment)
+    late = clients(file, 1, opens=False)
+    gate.wait()
+    third = clients(file, 2)
+    gate.let_go()
+    assert late.process.wait() == 1
+    for one in (first, third):
+        one.tell(0)
+    first.process.stdin.close()
+    third.close()
+    assert first.process.wait() == 0
+    assert (tmp_path / "out/sim_n0_000000.h5").exists()
+
+
 def test_a_client_whose_directory_hangs_holds_up_nobody_else(config, clients, tmp_path):
     """The file system does not lock client 1's name for now. Client 0 writes and ends meanwhile."""
     gate = FileGate(tmp_path, "_c1.lock")
