@@ -79,7 +79,8 @@ run_ctest() {
   else
     grep -E '^\s*[0-9]+ - .*\(Skipped\)' "$log" | sed 's/^[[:space:]]*[0-9]* - /skipped: /' || true
   fi
-  printf 'ctest %s: %s\n' "$preset" "$line" | tee -a "$root/build/results"
+  { sed -n '/^The following tests FAILED/,$s/^[[:space:]]*[0-9][0-9]* - /FAILED /p' "$log"
+    printf 'ctest %s: %s\n' "$preset" "$line"; } | tee -a "$root/build/results"
   return "$code"
 }
 
@@ -89,6 +90,7 @@ run_pytest() {
   (cd "$root" && "$venv/bin/python" -m pytest -q -rs --color=no --durations=25 -n "$(($(nproc) + 1))" \
     --dist worksteal "$@" >"$log" 2>&1 </dev/null) || code=$?
   if [ "$code" -eq 0 ]; then grep '^SKIPPED' "$log" || true; else cat "$log"; fi
-  printf 'pytest: %s\n' "$(tail -n 1 "$log")" | tee -a "$root/build/results"
+  { grep -E '^(FAILED|ERROR) ' "$log" || true; printf 'pytest: %s\n' "$(tail -n 1 "$log")"; } |
+    tee -a "$root/build/results"
   return "$code"
 }

@@ -395,6 +395,7 @@ TEST_F(StatsWhenFull, TellNoFailures) {
   OpenRun run(config("block"), directory_);
   ASSERT_TRUE(run.opened()) << run.error().message;
   ASSERT_EQ(tailrace_write(run, "a", 0, values_.data()), TAILRACE_OK);
+  ASSERT_EQ(tailrace_flush(run), TAILRACE_OK);  // else `a` and `b` are written at once, and either takes the room
   ASSERT_EQ(tailrace_write(run, "b", 0, values_.data()), TAILRACE_OK);
   test::await_failures(run, 1);
   tailrace_variable_stats stats{};
