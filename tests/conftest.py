@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
@@ -98,6 +99,13 @@ def own_node() -> Iterator[pathlib.Path]:
         while core_server.jobs() and time.monotonic() < deadline:
             pass  # a server ends shortly after its last client
         assert not core_server.jobs(), "a job is left"
+
+
+def wait_for_locks(directory: pathlib.Path) -> None:
+    """Waits for the locks, which a server of place core releases shortly after its client has closed."""
+    for lock in directory.glob(".*.lock"):
+        with contextlib.suppress(FileNotFoundError), lock.open("r+") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)
 
 
 def flush_until_told(client: tailrace.Client) -> None:

@@ -25,8 +25,7 @@ struct FileOperation {
     remove,    // close the file, and remove `path`, by which it was opened
     stat,      // find the facts of `path`, as FileSystem::stat does
     unlink,    // remove `path`
-    call       // call `call` with the file system. For calls that have no kind of their own: a back end on other
-               // machines waits for them
+    call       // call `call` with the file system. For calls that have no kind of their own
   };
   Kind kind = Kind::close;
   // No transfer and no other operation of it is in progress; of a `size`, an `allocate` and a `reserve`: no close.

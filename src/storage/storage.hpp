@@ -62,6 +62,8 @@ class Storage {
 
   // Returns the file system that transfers refer to.
   virtual FileSystem& files() = 0;
+  // Returns it for other threads: their calls are complete while this one, the engine's, drives the storage.
+  virtual FileSystem& files_of_threads() { return files(); }
 
   // Announces memory that most transfers will use, so that the back end can prepare it, which takes all of it from
   // the system. Call it at most once; on any thread, also while the engine submits and reaps. The memory outlives the

@@ -89,7 +89,10 @@ Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::v
     if (!opened.ok()) return opened;
     local = std::move(opened).value();
   }
-  return open_remote(config, std::move(local), clock, doorbell, log);
+  auto remote = open_remote(config, std::move(local), clock, doorbell, log);
+  if (!remote.ok()) return remote;
+  return std::unique_ptr<Storage>(
+      new OperationThreads(std::move(remote).value(), doorbell, cpus, OperationThreads::Carries::calls));
 }
 
 Result<std::unique_ptr<Storage>> open_local(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell,

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/log.hpp"
-#include "storage/remote/task.hpp"
+#include "base/sync/task.hpp"
 #include "storage/remote/waits.hpp"
 
 namespace tailrace::impl {

@@ -18,6 +18,35 @@ Result<uint64_t> RemoteFileSystem::size(FileHandle file) const {
   return end.size;
 }
 
+Task<Result<size_t>> RemoteFileSystem::begin_read(FileHandle file, uint64_t offset, std::span<std::byte> to) const {
+  size_t done = 0;
+  while (done < to.size()) {
+    std::optional<RemoteFiles::Domain> domain;
+    Waits::Condition opened(files_.waits(), [&] {
+      domain = files_.domain_at(file, offset + done, to.size() - done);
+      return domain.has_value();
+    });
+    co_await opened;
+    const iovec into{to.data() + done, domain->length};
+    const Transfer transfer{
+        .kind = Transfer::Kind::read, .file = domain->file, .offset = offset + done, .segments = {&into, 1}};
+    const int64_t result = co_await make_transfer_(transfer);
+    if (result < 0) co_return Status::of_errno("read", files_.at(file).path, static_cast<int>(-result));
+    if (result == 0) break;
+    done += static_cast<size_t>(result);
+  }
+  co_return done;
+}
+
+Task<Status> RemoteFileSystem::begin_sync(FileHandle file) const {
+  for (const FileHandle part : files_.all_of(file)) {
+    const Transfer transfer{.kind = Transfer::Kind::sync, .file = part};
+    const int64_t result = co_await make_transfer_(transfer);
+    if (result < 0) co_return Status::of_errno("sync", files_.at(file).path, static_cast<int>(-result));
+  }
+  co_return Status();
+}
+
 Status RemoteFileSystem::allocate(FileHandle file, uint64_t offset, uint64_t length) {
   return now({.kind = Kind::allocate, .file = file, .offset = offset, .size = length}).status;
 }

@@ -90,8 +90,8 @@ class RemoteFiles {
   std::vector<FileHandle> all_of(FileHandle file) const;
   // Returns true if its forwarder can be sent transfers of the file.
   bool is_linked(const File& file) const { return !file.moving && is_linked(file.forwarder, file.link); }
-  // Takes the answer to a call.
-  void answered(uint64_t call, Waits::Reply reply) { waits_.answered(call, std::move(reply)); }
+  // Returns the waits of its tasks, which take the answers to their calls.
+  Waits& waits() { return waits_; }
   // Goes on with all tasks that can, and begins to move the files and locks of lost forwarders. Files that cannot be
   // opened get their failure.
   void progress();

@@ -88,10 +88,18 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
                   {.addresses = options.servers, .output = options.output, .grace = options.grace}),
       files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
       calls_(
-          files_, [this] { wait(); },
-          [this](FileHandle file, uint64_t offset, std::span<std::byte> to) { return read_now(file, offset, to); },
-          [this](FileHandle file) { return sync_now(file); }),
-      slots_(options.depth + 1),  // one for now()
+          files_, [this](auto start, auto is_over) { drive(start, is_over); },
+          [this](const Transfer& transfer) { return carry_out(transfer); }),
+      posted_(doorbell),
+      calls_of_threads_(
+          files_,
+          [this](auto start, auto is_over) {
+            // A lock that another thread took may end on this one.
+            if (std::this_thread::get_id() == engine_) return drive(start, is_over);
+            posted_.carry_out(start, is_over);
+          },
+          [this](const Transfer& transfer) { return carry_out(transfer); }),
+      slots_(options.depth),
       done_(options.depth + 1) {
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) free_slots_.push_back(slot);
 }
@@ -167,8 +175,7 @@ int64_t RemoteStorage::joined(const Cut& cut) {
 
 uint32_t RemoteStorage::take_slot(const Transfer& transfer) {
   TAILRACE_REQUIRE(transfer.segments.size() <= kMostSegments);
-  if (free_slots_.empty()) {
-    TAILRACE_REQUIRE(options_.spread);
+  if (free_slots_.empty()) {  // pieces, and what calls read
     free_slots_.push_back(static_cast<uint32_t>(slots_.size()));
     slots_.emplace_back();
   }
@@ -180,54 +187,38 @@ uint32_t RemoteStorage::take_slot(const Transfer& transfer) {
 
 // ---- calls that wait -------------------------------------------------------------------------------------------
 
-void RemoteStorage::wait() {
-  forwarders_.wait(kLook);
-  progress();
-  doorbell_.wake();  // the ends of others may be among what was taken
+FileSystem& RemoteStorage::files_of_threads() {
+  const std::thread::id engine = std::this_thread::get_id();
+  if (engine_ != engine) engine_ = engine;  // other threads read it
+  return calls_of_threads_;
 }
 
-// Carries a transfer out while its caller waits.
-int64_t RemoteStorage::now(Transfer transfer) {
+// Carries a task out on this thread.
+void RemoteStorage::drive(FunctionRef<void()> start, FunctionRef<bool()> is_over) {
+  start();
+  progress();
+  while (!is_over()) {
+    forwarders_.wait(kLook);
+    progress();
+    doorbell_.wake();  // the ends of others may be among what was taken
+  }
+}
+
+Task<int64_t> RemoteStorage::carry_out(Transfer transfer) {
   const uint32_t slot = take_slot(transfer);
   slots_[slot].alone = true;
   waiting_.push_back(slot);
-  progress();
-  while (!slots_[slot].over || slots_[slot].borrowed > 0) wait();
+  Waits::Condition over(files_.waits(), [this, slot] { return slots_[slot].over && slots_[slot].borrowed == 0; });
+  co_await over;
   const int64_t result = slots_[slot].result;
   release(slot);
-  return result;
-}
-
-Result<size_t> RemoteStorage::read_now(FileHandle file, uint64_t offset, std::span<std::byte> to) {
-  size_t done = 0;
-  while (done < to.size()) {
-    const auto domain = files_.domain_at(file, offset + done, to.size() - done);
-    if (!domain) {
-      wait();
-      continue;
-    }
-    const iovec into{to.data() + done, domain->length};
-    const int64_t result =
-        now({.kind = Transfer::Kind::read, .file = domain->file, .offset = offset + done, .segments = {&into, 1}});
-    if (result < 0) return Status::of_errno("read", files_.at(file).path, static_cast<int>(-result));
-    if (result == 0) break;
-    done += static_cast<size_t>(result);
-  }
-  return done;
-}
-
-Status RemoteStorage::sync_now(FileHandle file) {
-  for (const FileHandle part : files_.all_of(file)) {
-    const int64_t result = now({.kind = Transfer::Kind::sync, .file = part});
-    if (result < 0) return Status::of_errno("sync", files_.at(file).path, static_cast<int>(-result));
-  }
-  return {};
+  co_return result;
 }
 
 // ---- operations ------------------------------------------------------------------------------------------------
 
 void RemoteStorage::submit(FileOperation operation) {
-  if (operation.kind == FileOperation::Kind::call) return ended_.push_back(carry_out(calls_, operation));
+  if (operation.kind == FileOperation::Kind::call) return ended_.push_back(impl::carry_out(calls_, operation));
   operations_.push_back(files_.carry_out(std::move(operation)));
   operations_.back().start();
 }
@@ -268,12 +259,19 @@ void RemoteStorage::progress() {
   forwarders_.poll(events_);
   for (size_t i = 0; i < events_.size(); ++i) take(events_[i]);
   files_.progress();
-  if (std::any_of(operations_.begin(), operations_.end(), [](const auto& one) { return one.is_over(); })) {
-    doorbell_.wake();
-  }
+  posted_.progress();
   files_.leave_leaving();
   while (!uncut_.empty() && cut(uncut_.front())) uncut_.pop_front();
   send_waiting();
+  reap_here();
+  const bool any_goes_on = files_.waits().progress();  // what carry_out() waited for has ended
+  const bool any_ended =
+      std::any_of(operations_.begin(), operations_.end(), [](const auto& one) { return one.is_over(); });
+  if (any_goes_on || any_ended) doorbell_.wake();
+}
+
+// Takes the ends of transfers that this node itself carries out.
+void RemoteStorage::reap_here() {
   if (!local_ || under_way_here_ == 0) return;
   here_.resize(under_way_here_);
   const size_t count = local_->reap(here_);
@@ -371,7 +369,7 @@ void RemoteStorage::take(ForwarderEvent& event) {
     }
     case ForwarderEvent::Kind::ended: return note_ends(event.forwarder, event);
     case ForwarderEvent::Kind::answered:
-      return files_.answered(event.number, {std::move(event.answer), std::move(event.bytes)});
+      return files_.waits().answered(event.number, {std::move(event.answer), std::move(event.bytes)});
     case ForwarderEvent::Kind::received: return note_received(event);
     case ForwarderEvent::Kind::failed: return note_loss(event.loss, event.number);
     case ForwarderEvent::Kind::leaving: return;

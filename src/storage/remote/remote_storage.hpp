@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -20,6 +21,7 @@
 #include "base/sync/doorbell.hpp"
 #include "storage/fixed_fifo.hpp"
 #include "storage/remote/forwarder_set.hpp"
+#include "storage/remote/posted_tasks.hpp"
 #include "storage/remote/remote_file_system.hpp"
 #include "storage/storage.hpp"
 #include "transport/link/links.hpp"
@@ -52,6 +54,7 @@ class RemoteStorage final : public Storage {
 
   const Capabilities& capabilities() const override { return capabilities_; }
   FileSystem& files() override { return calls_; }
+  FileSystem& files_of_threads() override;
   void use_memory(std::span<std::byte> memory) override;
   void submit(const Transfer& transfer) override;
   size_t reap(std::span<Completion> done) override;
@@ -75,7 +78,7 @@ class RemoteStorage final : public Storage {
   struct Slot {
     bool used = false;
     bool over = false;      // `result` is known
-    bool alone = false;     // its caller waits in now(), and takes it from here
+    bool alone = false;     // carry_out() takes its result from here
     uint32_t borrowed = 0;  // uses of its memory by the transport that have not ended
     Transfer transfer;
     uint64_t length = 0;  // bytes, as sent
@@ -110,11 +113,10 @@ class RemoteStorage final : public Storage {
   uint32_t take_slot(const Transfer& transfer);
   bool cut(const Transfer& transfer);
   static int64_t joined(const Cut& cut);
-  int64_t now(Transfer transfer);
-  void wait();
-  Result<size_t> read_now(FileHandle file, uint64_t offset, std::span<std::byte> to);
-  Status sync_now(FileHandle file);
+  void drive(FunctionRef<void()> start, FunctionRef<bool()> is_over);
+  Task<int64_t> carry_out(Transfer transfer);
   void progress();
+  void reap_here();
   void take(ForwarderEvent& event);
   void note_ends(size_t forwarder, ForwarderEvent& event);
   bool fits(const Message& message, const ForwarderEvent& event) const;
@@ -144,6 +146,9 @@ class RemoteStorage final : public Storage {
   ForwarderSet forwarders_;
   RemoteFiles files_;
   RemoteFileSystem calls_;
+  PostedTasks posted_;
+  std::thread::id engine_;  // the thread that drives this; set before another one gets calls_of_threads_
+  RemoteFileSystem calls_of_threads_;
   std::list<Task<FileOperationEnd>> operations_;  // that were not reaped
   std::deque<FileOperationEnd> ended_;            // of calls, which have waited
   std::deque<Slot> slots_;                        // grows if transfers are cut

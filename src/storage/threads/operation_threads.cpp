@@ -11,16 +11,18 @@
 namespace tailrace::impl {
 namespace {
 
-Capabilities with_threads(Capabilities inner) {
-  inner.operations = OperationThreads::kMostThreads;
+Capabilities with_threads(Capabilities inner, OperationThreads::Carries carries) {
+  if (carries == OperationThreads::Carries::all) inner.operations = OperationThreads::kMostThreads;
   return inner;
 }
 
 }  // namespace
 
-OperationThreads::OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus)
+OperationThreads::OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus,
+                                   Carries carries)
     : inner_(std::move(inner)),
-      capabilities_(with_threads(inner_->capabilities())),
+      carries_(carries),
+      capabilities_(with_threads(inner_->capabilities(), carries)),
       doorbell_(doorbell),
       cpus_(std::move(cpus)) {}
 
@@ -33,15 +35,18 @@ OperationThreads::~OperationThreads() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// Without any thread, the operation is carried out here.
+// Without any thread, a call is carried out here.
 void OperationThreads::submit(FileOperation operation) {
+  if (carries_ == Carries::calls && operation.kind != FileOperation::Kind::call) {
+    return inner_->submit(std::move(operation));
+  }
   bool needs_thread = false;
   {
     const MutexLock lock(mutex_);
     needs_thread = waiting_.size() >= idle_;
   }
   const bool started = needs_thread && threads_.size() < kMostThreads && start_thread();
-  if (!started && threads_.empty()) return Storage::submit(std::move(operation));
+  if (!started && threads_.empty()) return inner_->submit(std::move(operation));
   {
     const MutexLock lock(mutex_);
     waiting_.push_back(std::move(operation));
@@ -53,7 +58,7 @@ void OperationThreads::submit(FileOperation operation) {
 bool OperationThreads::start_thread() {
   const SignalsBlocked blocked;
   try {
-    threads_.emplace_back([this] { run(); });
+    threads_.emplace_back([this, &files = inner_->files_of_threads()] { run(files); });
   } catch (const std::system_error&) {
     return false;
   }
@@ -69,10 +74,10 @@ std::optional<FileOperationEnd> OperationThreads::reap_operation() {
       return end;
     }
   }
-  return Storage::reap_operation();
+  return inner_->reap_operation();
 }
 
-void OperationThreads::run() {
+void OperationThreads::run(FileSystem& files) {
   pthread_setname_np(pthread_self(), "tailrace-names");
   (void)bind_thread(cpus_);
   MutexLock lock(mutex_);
@@ -84,7 +89,7 @@ void OperationThreads::run() {
     const FileOperation operation = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    FileOperationEnd end = carry_out(inner_->files(), operation);
+    FileOperationEnd end = carry_out(files, operation);
     lock.lock();
     ended_.push_back(std::move(end));
     doorbell_.wake();

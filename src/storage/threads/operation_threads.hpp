@@ -1,6 +1,6 @@
 // OperationThreads: wraps another storage, and carries operations on whole files out on threads of its own, so that
-// the engine's thread does not wait for them: a close may write a cache back, a rename may ask a server. Everything
-// else passes through.
+// the engine's thread does not wait for them: a close may write a cache back, a rename may ask a server. Of a storage
+// that waits for no operation but calls, it carries out calls alone. Everything else passes through.
 //
 // It starts a thread when an operation finds none idle, up to a fixed number. The file system of the other storage
 // takes calls from several threads: one for each file.
@@ -20,14 +20,17 @@ namespace tailrace::impl {
 class OperationThreads final : public Storage {
  public:
   static constexpr size_t kMostThreads = 16;
+  enum class Carries : uint8_t { all, calls };
 
   // `cpus`: of the threads; empty: any. The doorbell outlives this.
-  OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus);
+  OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus,
+                   Carries carries = Carries::all);
   // Carries out the operations in progress, and joins the threads.
   ~OperationThreads() override;
 
   const Capabilities& capabilities() const override { return capabilities_; }
   FileSystem& files() override { return inner_->files(); }
+  FileSystem& files_of_threads() override { return inner_->files_of_threads(); }
   void use_memory(std::span<std::byte> memory) override { inner_->use_memory(memory); }
   void submit(const Transfer& transfer) override { inner_->submit(transfer); }
   size_t reap(std::span<Completion> done) override { return inner_->reap(done); }
@@ -37,11 +40,12 @@ class OperationThreads final : public Storage {
   std::optional<FileOperationEnd> reap_operation() override;
 
  private:
-  void run();
+  void run(FileSystem& files);
   bool start_thread();
 
   // Constant after construction.
   const std::unique_ptr<Storage> inner_;
+  const Carries carries_;
   const Capabilities capabilities_;
   Doorbell& doorbell_;
   const std::vector<int> cpus_;

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 import tailrace
-from conftest import REPOSITORY
+from conftest import REPOSITORY, wait_for_locks
 from file_gate import FileGate
 from tailrace.cli import core_server
 
@@ -149,6 +149,7 @@ def test_a_client_whose_directory_hangs_holds_up_nobody_else(config, clients, tm
     held.tell(0)
     held.close()
     check_files(tmp_path / "out", [0, 1], [0])
+    wait_for_locks(tmp_path / "out")
     assert not list((tmp_path / "out").glob(".*.lock"))
 
 

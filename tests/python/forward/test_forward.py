@@ -20,6 +20,7 @@ import h5py
 import numpy as np
 import pytest
 import tailrace
+from conftest import wait_for_locks
 from file_gate import FileGate
 from tailrace import cli
 from tailrace.cli import forwarder
@@ -203,6 +204,44 @@ def test_a_forwarder_whose_file_system_hangs_serves_the_others(tmp_path, key, st
     assert waiting.communicate(timeout=600)[1] == ""
     assert waiting.returncode == 0
     assert (tmp_path / "out" / "first" / "held.raw").read_bytes() == b"at last"
+    assert io.stop() == 0
+    assert io.messages() == ""
+
+
+WAITS_TO_WRITE = """\
+import sys
+import numpy as np, tailrace
+with tailrace.open(sys.argv[1], int(sys.argv[2])) as out:
+    print("open", flush=True)
+    sys.stdin.readline()
+    out.write("small", 0, np.arange(7, dtype="f4"))
+    out.end_iteration(0)
+"""
+
+
+@pytest.mark.usefixtures("runtime_directory")
+def test_a_client_whose_forwarder_hangs_holds_up_nobody_else_of_its_node(tmp_path, key, start):
+    """The forwarder does not lock client 1's name for now. Client 0 of the same server writes and ends meanwhile."""
+    gate = FileGate(tmp_path, "_c1.lock")
+    io = start(environment=gate.environment)
+    file = write_config(tmp_path, tmp_path / "out", [io.address], key, "core")
+
+    def begin(client):
+        return subprocess.Popen([sys.executable, "-c", WAITS_TO_WRITE, str(file), str(client)], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    first = begin(0)
+    assert first.stdout.readline() == "open\n"
+    held = begin(1)
+    gate.wait()
+    assert first.communicate("\n")[0] == ""
+    assert first.returncode == 0
+    assert sorted(one.name for one in (tmp_path / "out").glob("*.h5")) == ["sim_c0_000000.h5"]
+    gate.let_go()
+    assert held.communicate("\n")[0] == "open\n"
+    assert held.returncode == 0
+    wait_for_locks(tmp_path / "out")
+    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["sim_c0_000000.h5", "sim_c1_000000.h5"]
     assert io.stop() == 0
     assert io.messages() == ""
 
