@@ -1,5 +1,7 @@
-"""FileGate: a file system that hangs: it holds the first opening of a path until the test lets it go on."""
+"""FileGate: holds processes where they open a path or send a message, until the test lets them go on: a file system
+that hangs, or the moment at which a process is to die."""
 
+import contextlib
 import os
 import subprocess
 
@@ -12,6 +14,7 @@ SOURCE = """\
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void pass(const char* path) {
@@ -49,11 +52,17 @@ OPEN(open)
 OPEN(open64)
 OPEN_AT(openat)
 OPEN_AT(openat64)
+
+ssize_t sendmsg(int fd, const struct msghdr* message, int flags) {
+  pass("sendmsg()");
+  return ((ssize_t (*)(int, const struct msghdr*, int))dlsym(RTLD_NEXT, "sendmsg"))(fd, message, flags);
+}
 """
 
 
 class FileGate:
-    """Processes with its `environment`, together, are held once: where they open a path that contains `holds`."""
+    """A process with its `environment` is held once: where it first opens a path that contains `holds`. A message is
+    sent to the path "sendmsg()"."""
 
     def __init__(self, directory, holds):
         self.path = directory / "gate"
@@ -71,3 +80,8 @@ class FileGate:
     def let_go(self):
         with open(f"{self.path}.go", "wb") as go:
             go.write(b"!")
+
+    def let_go_if_held(self):
+        """Lets go of a process that a failed test has left."""
+        with contextlib.suppress(OSError):  # there is none
+            os.close(os.open(f"{self.path}.go", os.O_WRONLY | os.O_NONBLOCK))

@@ -444,6 +444,7 @@ struct CoreServer::Preparation {
   }
 };
 
+// Clients that share files begin one after another until one of them has made way for all: is_busy().
 Status CoreServer::prepare(int client, Segment& segment) {
   Guest& guest = guests_[client];
   Status status = share_with_actions(client, segment);
@@ -453,27 +454,21 @@ Status CoreServer::prepare(int client, Segment& segment) {
     return status;
   }
   guest.segment = &segment;
-  begin_preparing(client);
-  return {};
-}
-
-// Clients that share files begin one after another until one of them has made way for all: is_busy().
-void CoreServer::begin_preparing(int client) {
-  const Config& config = guests_.at(client).config;
-  const bool shares = config.storage.shares_files();
+  const bool shares = guest.config.storage.shares_files();
   const bool makes_way = !shares || core_->came().empty();
   makes_way_ = shares && makes_way;
   const auto work =
-      std::make_shared<Preparation>(Preparation{config, client, makes_way, !(shares && shared_last_.has_value())});
+      std::make_shared<Preparation>(Preparation{guest.config, client, makes_way, !(shares && shared_last_)});
   FileOperation operation{.kind = FileOperation::Kind::call,
                           .call = [this, work](FileSystem& files) { work->carry_out(files, log_); }};
   parts_.engine->carry_out(std::move(operation), 0, [this, client, work](const FileOperationEnd&) {
-    Guest& guest = guests_.at(client);
-    guest.prepared = work->status;
-    guest.locks = std::move(work->locks);
-    guest.last = work->last;
+    Guest& newcomer = guests_.at(client);
+    newcomer.prepared = work->status;
+    newcomer.locks = std::move(work->locks);
+    newcomer.last = work->last;
     acceptor_->prepared(client);
   });
+  return {};
 }
 
 // Other clients may have come, or been given up, while this one's files were prepared.

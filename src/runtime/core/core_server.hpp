@@ -81,7 +81,6 @@ class CoreServer final : private CoreAcceptor::Host {
   std::optional<Slots::Turn> turn_of(const Config& config) const;
   Status prepare_actions();
   Status share_with_actions(int client, const Segment& segment);
-  void begin_preparing(int client);
   void give_back(int client);
   void remove_forgotten(const std::vector<std::string>& names) const;
   Status put_names(int client, const Guest& guest) const;

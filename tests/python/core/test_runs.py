@@ -65,10 +65,10 @@ for line in sys.stdin:
 class Process:
     """A client in a process of its own."""
 
-    def __init__(self, file, client, clients=2, shift=0.0, waits=False):
+    def __init__(self, file, client, clients=2, shift=0.0, waits=False, environment=None):
         arguments = [*map(str, (file, client, clients, shift)), *(["waits"] if waits else [])]
         self.child = subprocess.Popen([sys.executable, "-c", CLIENT, *arguments], text=True, stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE)
+                                      stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
 
     def opened(self):
         """Returns the result of the open: [] or the failure."""
