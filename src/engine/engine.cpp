@@ -299,12 +299,31 @@ void Engine::count_before(const Request& request, std::span<const Piece> carried
   (request.operation == Operation::write ? sizes.overwritten : sizes.stolen) += spared;
 }
 
+// Starts an access. Small ones go through the page cache, so that the back end need not open the file a second time
+// for them. Before the first large one, it is asked to.
 void Engine::start_access(Access access) {
   const Request& first = *access.parts.front().request;
   if (under_way_[first.slot].small) gather_.began(access.file, carries_several(access));
-  ExecutionTarget to = target(access.file, access.extent.length);
+  const FileId id = access.file;
+  File& of = file(id);
+  const bool large = access.extent.length >= options_.execute.direct_from;
+  const bool may_be_direct = large && storage_.capabilities().direct_alignment > 0;
+  ExecutionTarget to{of.handle, of.path, may_be_direct && of.direct.value_or(false)};
   if (access.operation == Operation::read) to.written_to = written_to(access);
-  executor_.start(std::move(access), std::move(to));
+  if (!may_be_direct || of.direct) return executor_.start(std::move(access), std::move(to));
+  of.undecided.emplace_back(std::move(access), std::move(to));
+  if (of.undecided.size() > 1) return;
+  operations_.submit({.kind = FileOperation::Kind::direct, .file = of.handle}, 0,
+                     [this, id](const FileOperationEnd& end) { end_direct(id, end.direct); });
+}
+
+void Engine::end_direct(FileId id, bool direct) {
+  File& of = file(id);
+  of.direct = direct;
+  for (auto& [access, to] : std::exchange(of.undecided, {})) {
+    to.direct = direct;
+    executor_.start(std::move(access), std::move(to));
+  }
 }
 
 namespace {
@@ -345,7 +364,7 @@ void Engine::start(const Request& request) {
       return begin(
           {.kind = FileOperation::Kind::rename, .file = of.handle, .path = request.path, .replace = request.replace},
           request, request.client);
-    case Operation::sync: executor_.start_sync(&request, target(request.file, 0)); return;
+    case Operation::sync: executor_.start_sync(&request, {of.handle, of.path}); return;
     case Operation::publish:
       return begin({.kind = FileOperation::Kind::publish,
                     .file = of.handle,
@@ -478,14 +497,6 @@ Engine::File& Engine::file(FileId id) {
   const auto found = files_.find(id);
   TAILRACE_ASSERT(found != files_.end());
   return found->second;
-}
-
-// `bytes` is the number of bytes to move. Small accesses go through the page cache, so the back end need not open the
-// file a second time for them.
-ExecutionTarget Engine::target(FileId id, uint64_t bytes) {
-  const File& of = file(id);
-  const bool large = bytes > 0 && bytes >= options_.execute.direct_from;
-  return {of.handle, of.path, large && storage_.files().direct(of.handle), 0};
 }
 
 void Engine::note_written_to(const Request& request) {

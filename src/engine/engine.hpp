@@ -158,7 +158,9 @@ class Engine {
     FileIdentity identity;
     std::string path;
     std::string final_path;
-    std::unordered_map<uint32_t, uint64_t> written_to;  // by client: the largest end of its writes so far
+    std::unordered_map<uint32_t, uint64_t> written_to;          // by client: the largest end of its writes so far
+    std::optional<bool> direct;                                 // direct transfers are possible; none: not asked yet
+    std::vector<std::pair<Access, ExecutionTarget>> undecided;  // large ones, which wait for that
     Status failure;  // the first one: after it, no operation that depends on the whole file may succeed
     std::shared_ptr<Sizes> sizes;
   };
@@ -177,7 +179,6 @@ class Engine {
   FileId add_file(const std::string& path, const std::string& final_path);
   static void note_open(File& file, Opened opened);
   File& file(FileId id);
-  ExecutionTarget target(FileId id, uint64_t bytes);
   uint64_t written_to(const Access& access);
   void note_written_to(const Request& request);
   void note_cut(const Request& request);
@@ -191,6 +192,7 @@ class Engine {
   void carry_out(std::span<const Request* const> batch);
   void count_before(const Request& request, std::span<const Piece> carried_out);
   void start_access(Access access);
+  void end_direct(FileId id, bool direct);
   void start(const Request& request);
   void finish_access(Executor::Ended& end);
   void note_begun(uint32_t slot, Nanoseconds begun);

@@ -35,6 +35,7 @@ FileOperationEnd carry_out(FileSystem& files, const FileOperation& operation) {
       if (size.ok()) end.size = size.value();
       return end;
     }
+    case FileOperation::Kind::direct: end.direct = files.direct(operation.file); return end;
     case FileOperation::Kind::close: files.close(operation.file); return end;
     case FileOperation::Kind::truncate: end.status = files.truncate(operation.file, operation.size); return end;
     case FileOperation::Kind::rename:

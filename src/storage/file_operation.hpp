@@ -18,6 +18,7 @@ struct FileOperation {
     allocate,  // reserve `size` bytes from `offset` on, as FileSystem::allocate does
     reserve,   // the same, for writes that follow; or nothing, where that gains nothing
     size,      // find the length of the file
+    direct,    // open the file for direct transfers, too, if they are possible, as FileSystem::direct does
     close,
     truncate,  // truncate or extend the file to `size` bytes
     rename,    // rename the file to `path`
@@ -28,7 +29,8 @@ struct FileOperation {
     call       // call `call` with the file system. For calls that have no kind of their own
   };
   Kind kind = Kind::close;
-  // No transfer and no other operation of it is in progress; of a `size`, an `allocate` and a `reserve`: no close.
+  // No transfer and no other operation of it is in progress; of a `size`, an `allocate` and a `reserve`: no close; of
+  // a `direct`: no close and no direct transfer.
   FileHandle file = 0;
   uint64_t offset = 0;  // bytes
   uint64_t size = 0;    // bytes
@@ -49,6 +51,7 @@ struct FileOperationEnd {
   Opened opened = {};    // by an `open` that succeeded
   NameFacts facts = {};  // found by a `stat` that succeeded
   uint64_t size = 0;     // bytes, found by a `size` that succeeded
+  bool direct = false;   // found by a `direct`: direct transfers are possible
 };
 
 // Returns `path` as it is below the directory `root`, with which it begins.

@@ -78,7 +78,8 @@ class FileSystem {
   virtual Result<Opened> open(const std::string& path, OpenMode mode, uint32_t device) = 0;
   virtual void close(FileHandle file) = 0;
   // Returns true if direct transfers on this file are possible (some file systems refuse them). May open the file
-  // once more for them, so call it only when there is something to transfer directly.
+  // once more for them, so call it only when there is something to transfer directly. Buffered transfers may be in
+  // progress.
   virtual bool direct(FileHandle file) const = 0;
   // Returns the length in bytes.
   virtual Result<uint64_t> size(FileHandle file) const = 0;

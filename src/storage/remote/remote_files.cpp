@@ -171,6 +171,7 @@ Waits::Condition RemoteFiles::settled(FileHandle handle) {
 Task<FileOperationEnd> RemoteFiles::carry_out(FileOperation operation) {
   switch (operation.kind) {
     case Kind::reserve: co_return FileOperationEnd{operation.tag};  // forwarders reserve by themselves
+    case Kind::direct: co_return FileOperationEnd{.tag = operation.tag, .direct = true};
     case Kind::open: co_return co_await open(std::move(operation));
     case Kind::stat:
     case Kind::unlink: co_return co_await on_name(std::move(operation));
