@@ -160,6 +160,46 @@ TEST_F(Spread, ALossInOneDomainFailsTheWholeFile) {
   of.files().close(file);
 }
 
+// The part of a lost forwarder moves to this node while the forwarder of the whole file renames it.
+TEST_F(Spread, ADomainMovesToThisNodeWhileTheFileIsRenamed) {
+  Dice dice(6);
+  for (int round = 0; round < 12; ++round) {  // the name says which forwarder is asked about it
+    ForwardedClient of = client(OnLoss::direct);
+    const std::string name = std::to_string(round);
+    const FileHandle file = of.open(scratch_ / (name + ".part"));
+    const std::string home = open_at("io1") > 0 ? "io1" : (open_at("io2") > 0 ? "io2" : "io3");
+    const std::string lost = home == "io1" ? "io2" : "io1";
+    std::vector<std::byte> bytes = drawn_bytes(dice, 8 * kUnit);
+    EXPECT_EQ(of.run(Kind::write, file, 0, bytes), static_cast<int64_t>(bytes.size()));
+    rig_.kill(lost);
+    for (auto& [host, node] : rig_.forwarders) node->storage.operations_held = true;
+    of.storage().submit(FileOperation{.kind = FileOperation::Kind::rename, .file = file, .path = scratch_ / name});
+    const auto is_asked = [&] {
+      return std::any_of(rig_.forwarders.begin(), rig_.forwarders.end(), [&](const auto& of_host) {
+        return of_host.second->storage.operations() > (of_host.first == home ? 1u : 0u);
+      });
+    };
+    while (!is_asked() && !of.log.has("goes on by itself")) {
+      of.reap();
+      rig_.turn();
+    }
+    for (auto& [host, node] : rig_.forwarders) {
+      if (host != home) node->storage.release_operations();
+    }
+    rig_.forwarders.at(home)->storage.release_operations();
+    std::optional<FileOperationEnd> end;
+    while (!(end = of.storage().reap_operation())) {
+      of.reap();
+      rig_.turn();
+    }
+    EXPECT_TRUE(end->status.ok()) << end->status.fault().message;
+    EXPECT_EQ(of.run(Kind::write, file, 0, bytes), static_cast<int64_t>(bytes.size()));
+    of.files().close(file);
+    EXPECT_EQ(bytes_of_file(scratch_ / name), bytes);
+    start(lost);
+  }
+}
+
 TEST_F(Spread, RandomTransfersAreThoseOfAFile) {
   for_seeds(20, [](uint64_t seed) {
     Dice dice(seed);

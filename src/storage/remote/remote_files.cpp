@@ -605,14 +605,12 @@ Task<Status> RemoteFiles::open_elsewhere(FileHandle handle) {
     co_return Status(TAILRACE_SERVER_LOST, fmt::format("'{}': its forwarder {} is lost, and no other answers: {}",
                                                        file.path, forwarders_.address(from), reach_.in_vain()));
   }
-  bool renamed = false;
-  if (!file.renaming.empty()) renamed = co_await has_name(file.identity, file.renaming);
-  if (renamed) file.path = file.renaming;
-  co_return open_here(file);
+  co_return co_await open_renamed(std::nullopt, handle);
 }
 
-// Opens a file by its name, or by the one that an interrupted call has given it.
-Task<Status> RemoteFiles::open_renamed(size_t forwarder, FileHandle handle) {
+// Opens a file by its name, or by the one that a call may have given it: one that was interrupted, or that of the
+// whole file. None: this node itself opens it.
+Task<Status> RemoteFiles::open_renamed(std::optional<size_t> forwarder, FileHandle handle) {
   File& file = files_.at(handle);
   Status status = co_await open_at(forwarder, file);
   if (status.ok() || file.renaming.empty()) co_return status;
@@ -623,7 +621,9 @@ Task<Status> RemoteFiles::open_renamed(size_t forwarder, FileHandle handle) {
   co_return status;
 }
 
-Task<Status> RemoteFiles::open_at(size_t forwarder, File& file) {
+Task<Status> RemoteFiles::open_at(std::optional<size_t> at, File& file) {
+  if (!at) co_return open_here(file);
+  const size_t forwarder = *at;
   ForwardCallMessage message = opening(file, again(file.mode));
   message.record.flags = CallRecord::kRepeated;
   Waits::Call call(waits_, forwarder, message);

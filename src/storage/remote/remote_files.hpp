@@ -146,8 +146,8 @@ class RemoteFiles {
   Task<bool> move(FileHandle file);
   Task<bool> go_on(FileHandle file);
   Task<Status> open_elsewhere(FileHandle file);
-  Task<Status> open_renamed(size_t forwarder, FileHandle file);
-  Task<Status> open_at(size_t forwarder, File& file);
+  Task<Status> open_renamed(std::optional<size_t> forwarder, FileHandle file);
+  Task<Status> open_at(std::optional<size_t> at, File& file);
   Task<bool> has_name(FileIdentity identity, std::string path);
   Task<bool> move_lock(Held& lock);
   Task<bool> let_go(size_t forwarder, uint32_t remote, bool leave_file);
