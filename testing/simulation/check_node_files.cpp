@@ -199,9 +199,12 @@ class NodeIteration {
 
   bool may_be_now() const {
     if (!begun() || !ended() || of_any(&IterationModel::dropped)) return false;
-    // As for a file of one client: a name that is not durable, and a file that recovery publishes.
+    // As for a file of one client: a name that is not durable, a file that recovery publishes, and one without blocks.
     const bool durable = fates_[0].config->storage.durability == Durability::durable;
-    return !of_any(&IterationModel::failed) || recovered_ || !all_closed() || durable || may_be_dropped_;
+    const bool only_events = std::all_of(iterations_.begin(), iterations_.end(),
+                                         [](const IterationModel* of) { return of->now.blocks.empty(); });
+    return !of_any(&IterationModel::failed) || recovered_ || !all_closed() || durable || only_events ||
+           may_be_dropped_;
   }
 
   // If an absent client takes part in a file, it may stay unpublished until recovery.

@@ -108,7 +108,8 @@ int64_t ClientProgram::some_iteration() {
 
 void ClientProgram::write(int64_t number, IterationModel& iteration, uint32_t variable) {
   if (!may_come(number, iteration, variable)) return;
-  const Lent lent = lend(bytes_of(variable));
+  writing_ = lend(bytes_of(variable));
+  const Lent& lent = writing_;
   const Content content = new_content();
   fill(lent.data, lent.bytes, content);
   const uint64_t through = client_.counters().blocks_written_through;

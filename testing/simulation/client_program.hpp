@@ -120,7 +120,9 @@ class ClientProgram final : private RawFileProgram::Caller {
   std::vector<int64_t> window_;    // iterations that it works on
   int64_t next_iteration_ = 0;
   std::vector<Lent> lent_;
-  Lent reading_;  // memory of the latest read: if the process dies within it, the server may use it a moment longer
+  // Memory of the latest write and read: if the process dies within them, the server may use it a moment longer.
+  Lent writing_;
+  Lent reading_;
   uint64_t accepted_ = 0;
   std::map<uint32_t, uint64_t> accepted_of_;  // by variable
   uint64_t told_ = 0;                         // failures that any call has reported
