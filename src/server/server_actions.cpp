@@ -416,7 +416,7 @@ void ServerActions::give_up_oldest(int client, Member& member) {
   fault.message = fmt::format(
       "the actions of iteration {} do not get the blocks that client {} had handed over for "
       "it: it waited for memory, and nothing else was left to give; raise memory.budget. The "
-      "data are stored all the same",
+      "data are still stored",
       *oldest, client);
   log_.put_of_kind(LogLevel::error, "an action lacks blocks", fault.message);
   member.server->tell(Status(std::move(fault)));

@@ -46,7 +46,7 @@ class Detached {
   static bool watch();
   // Waits before a call of the program past HDF5 that relies on files being whole (names/names.h): for the file that
   // it opens; for all files, if it changes a name or starts a program. Returns the errno with which the call must
-  // fail: EIO, if it would give a file another name that is not whole, or if no other call has told of such a file.
+  // fail: EIO, if it would give a file another name that is incomplete, or if no other call has told of such a file.
   int before_call(tailrace_call call, int directory, const char* name);
   // Checks which files have ended. Prints new failures on standard error.
   void look();
@@ -78,7 +78,7 @@ class Detached {
   std::atomic<bool> any_ = false;
   std::atomic<bool> any_broken_ = false;  // there has been one
   uint64_t closed_ = 0;                   // all that were on their way
-  uint64_t failed_ = 0;                   // those that are not whole
+  uint64_t failed_ = 0;                   // those that are incomplete
   std::vector<Leaving> leaving_;
   std::map<process::FileKey, std::string> broken_;    // the reasons
   std::map<process::FileKey, std::string> failures_;  // those that no call has told of yet

@@ -136,7 +136,7 @@ def _text(path: pathlib.Path) -> str:
 
 
 def _size(path: pathlib.Path, damaged: list[str]) -> int:
-    """Returns the size of a file. If it is a striped one that is not whole, adds the reason to `damaged`."""
+    """Returns the size of a file. If it is a striped one that is incomplete, adds the reason to `damaged`."""
     try:
         return striped.size(path)
     except striped.Malformed as error:

@@ -103,7 +103,7 @@ def _order(series: str) -> tuple[int, str]:
 
 
 def join(target: pathlib.Path, iteration: int, files: list[pathlib.Path]) -> list[str]:
-    """Makes `target` from the files that have the iteration; returns a line for each array that is not whole."""
+    """Makes `target` from the files that have the iteration; returns a line for each array that is incomplete."""
     import h5py  # here, since the other commands do not need it
 
     if target.exists() and _holds_data(target, iteration):
@@ -207,7 +207,7 @@ def _add(variables: dict[Key, Variable], key: Key, dataset: Any, file: pathlib.P
 
 
 def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> list[str]:
-    """Writes the joined file; returns a line for each array that is not whole, or not there."""
+    """Writes the joined file; returns a line for each array that is incomplete, or not there."""
     series = target.stem.rpartition("_")[0]
     iteration = joined.create_group(f"/data/{number}")
     iteration.create_group("meshes")

@@ -171,7 +171,7 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
     added = {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
     if close == "detach":
         if not NAMES.is_file():
-            raise ValueError(f"found no {NAMES}: the package is not whole")
+            raise ValueError(f"found no {NAMES}: the package is incomplete")
         added |= programs.preload(NAMES, environment)
     return added
 
@@ -284,7 +284,7 @@ def mpi_of(program: Sequence[str]) -> str:
 def _check_plugin() -> None:
     plugins = list(PLUGINS.glob("lib*.so"))
     if not plugins:
-        raise ValueError(f"found no HDF5 connector in {PLUGINS}: the package is not whole")
+        raise ValueError(f"found no HDF5 connector in {PLUGINS}: the package is incomplete")
     for plugin in plugins:
         try:
             ctypes.CDLL(str(plugin))
