@@ -23,5 +23,5 @@ COLUMNS=80 "$venv/bin/python" -c 'from argparse_manpage.cli import main; main()'
   --function parser --prog tailrace --project-name tailrace --version "$version" --manual-section 1 \
   --manual-title tailrace |
   sed -e '/^\.TH/s/"[^"]*" "tailrace /"" "tailrace /' \
-    -e "2,4s/^tailrace\$/tailrace \\\\- carries a program's output to storage while the program computes on/" \
+    -e "2,4s/^tailrace\$/tailrace \\\\- writes a program's output in the background, while the program computes/" \
     >man/tailrace.1

@@ -20,7 +20,7 @@ void run_and_report(const Options& options, int rank) {
   std::printf("%s\n", line_of(report, options.output).c_str());
 }
 
-// Ends all ranks, by mpiexec: those that wait for this one would wait for ever. Not by MPI_Abort: MPICH's mpiexec
+// Ends all ranks, by mpiexec: those that wait for this one would wait forever. Not by MPI_Abort: MPICH's mpiexec
 // then may lose the message. If several ranks find an error, each may report it.
 [[noreturn]] void give_up(int rank, const char* why) {
   std::fprintf(stderr, "texture: rank %d: %s\n", rank, why);

@@ -35,7 +35,7 @@ class Output {
 };
 
 // none: computes, writes nothing. blocking: MPI_File_write_all. nonblocking: MPI_File_iwrite_at_all from two buffers
-// in turns, and MPI_Wait before a buffer is used again. Collective. Throws Error.
+// in turn, and MPI_Wait before a buffer is used again. Collective. Throws Error.
 std::unique_ptr<Output> make_output(const OutputOptions& options);
 
 }  // namespace texture

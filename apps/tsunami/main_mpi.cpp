@@ -20,7 +20,7 @@ void launch(Options options, int processes) {
   if (peers.rank() == 0) report(options, result);
 }
 
-// Ends all processes: those that wait for this one would wait for ever.
+// Ends all processes: those that wait for this one would wait forever.
 [[noreturn]] void give_up(int rank, int size, const char* why) {
   std::fprintf(stderr, "tsunami: process %d of %d: %s\n", rank, size, why);
   MPI_Abort(MPI_COMM_WORLD, 1);

@@ -6,7 +6,7 @@
 // parts, used in turn, so that one meeting is enough: a process that writes a set again has met all others since they
 // read it.
 //
-// No process waits for ever: stop() ends all waits, and each wait has a limit.
+// No process waits forever: stop() ends all waits, and each wait has a limit.
 #pragma once
 
 #include <atomic>

@@ -13,7 +13,7 @@ struct ClientSettings {
   std::string config;            // path of a configuration file; excludes place, budget and forward
   std::string place = "thread";  // or "core"
   uint64_t budget = uint64_t{256} << 20;
-  std::vector<int> cpus = {};  // to one of which the writer is pinned; empty: it chooses (`place.cpus: auto`)
+  std::vector<int> cpus = {};  // the writer is pinned to one of them; empty: tailrace chooses (`place.cpus: auto`)
   bool pinned = true;          // false: the writer is not pinned, if there are no `cpus`
   std::string forward = {};    // addresses of forwarders, separated by commas; empty: this node writes itself
   std::string key = {};        // the key file, for these

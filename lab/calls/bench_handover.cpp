@@ -68,7 +68,7 @@ class Times {
   std::vector<double> seconds_;
 };
 
-// Beside each write, makes a memcpy of the same bytes into our own memory, in turns. Before either, a block leaves
+// Beside each write, makes a memcpy of the same bytes into our own memory, in turn. Before either, a block leaves
 // and is waited for, so that both find the cache as it is between outputs, not full of the other's dirty lines. The
 // pool has room at each call, so the time is that of the hand-over, not of waiting for storage.
 void write_block(benchmark::State& state) {

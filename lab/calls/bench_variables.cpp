@@ -1,7 +1,7 @@
 // Measures the cost of a variable: an iteration with many small ones, in the writer's time and until it is written.
 //
 // In the usual case an iteration is like the one before. In the other case each iteration has its own signal, which
-// makes HDF5 describe each file anew: the cost without reuse. Public headers only.
+// makes HDF5 describe each file afresh: the cost without reuse. Public headers only.
 #include <time.h>
 
 #include <cstdio>

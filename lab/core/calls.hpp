@@ -1,5 +1,5 @@
 // Measures the calls that copy nothing in place core: alloc, commit and signal, while the server sleeps and while it
-// is busy with filters and transfers; and the cost of waking any thread, in turns with calls that find the server
+// is busy with filters and transfers; and the cost of waking any thread, in turn with calls that find the server
 // asleep.
 #pragma once
 

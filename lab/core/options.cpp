@@ -52,7 +52,7 @@ CLI::App* add_calls(CLI::App& app, CallsOptions& calls) {
 }
 
 CLI::App* add_run(CLI::App& app, RunOptions& run) {
-  CLI::App* const command = app.add_subcommand("run", "processes that compute and write in turns");
+  CLI::App* const command = app.add_subcommand("run", "processes that compute and write in turn");
   add_dir(*command, run.dir);
   add_bytes(*command, run.bytes);
   add_shape(*command, run.processes, run.iterations);

@@ -40,7 +40,7 @@ class Errors {
 
 // Runs a process of the run, from its fork to its end.
 [[noreturn]] void be_process(int process, const std::function<void(int)>& work, const Errors& errors) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that none waits at a barrier for ever if the first one dies
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that none waits at a barrier forever if the first one dies
   int code = 0;
   try {
     work(process);

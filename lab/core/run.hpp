@@ -1,4 +1,4 @@
-// A run: processes that compute and write in turns, all at once, as a simulation's do. In each iteration all meet,
+// A run: processes that compute and write in turn, all at once, as a simulation's do. In each iteration all meet,
 // write, and meet again, so that the slowest holds up all; each one's output is timed separately.
 #pragma once
 

@@ -1,5 +1,5 @@
 // thread, core: through the library. With `write` the program keeps its array, with `alloc` it computes in tailrace's
-// memory, with `borrow` it lends two arrays in turns.
+// memory, with `borrow` it lends two arrays in turn.
 #include <tailrace/tailrace.hpp>
 
 #include <array>

@@ -1,4 +1,4 @@
-// bench_damaris: a client that computes and writes in turns by Damaris' calls. Prints, for each way to hand over, the
+// bench_damaris: a client that computes and writes in turn by Damaris' calls. Prints, for each way to hand over, the
 // time in calls per iteration beside one memcpy of the same bytes into memory that was touched before, and the total
 // time beside that of computing, copying and one last write. The files are removed. The last way only waits: it
 // prints the processor time of the other ranks and of processes that they have started, for their start and

@@ -3,10 +3,10 @@
 // JSON document.
 //
 //   calibrate finds how many passes of the kernel take the wanted time
-//   fields    computes and writes a large dataset, in turns
+//   fields    computes and writes a large dataset, in turn
 //   slabs     writes one dataset in 4 KiB hyperslabs, row after row or column after column
 //   metadata  writes small datasets and attributes, for which nothing can be gained
-//   read      reads one dataset, of which nothing is in memory, a slab at a time, and computes, in turns
+//   read      reads one dataset, of which nothing is in memory, a slab at a time, and computes, in turn
 //   copy      repeats one H5Dwrite of contiguous memory, and one memcpy of the same
 // Other things that programs do, where nothing can be gained, but much could be lost (rows.cpp):
 //   back      reads rows of a dataset that was just written

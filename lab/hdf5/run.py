@@ -4,7 +4,7 @@
     make bench-hdf5 ARGS="--dir /scratch --rounds 5"
     make bench-hdf5 ARGS="--vol-async /opt/vol-async"      and the peer, which must be installed (vol_async.py)
 
-Every line is from runs in separate processes (hdf5_bench), the two kinds in turns, each into a new file; before each
+Every line is from runs in separate processes (hdf5_bench), the two kinds in turn, each into a new file; before each
 run the files of the last one are removed and synced. Ratios are of the runs of one round; their median is compared
 with the bar.
 """

@@ -1,4 +1,4 @@
-// Access: what one rank writes in an iteration, as MPI is told (datatypes), and as plain pieces.
+// Access: what one rank writes in an iteration, for MPI (datatypes), and as plain pieces.
 //
 // The pieces are computed without MPI's datatypes. The data come from them, so a check of the file also finds
 // datatypes that are handled wrongly.

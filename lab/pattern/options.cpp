@@ -121,7 +121,7 @@ void check(const WriteOptions& write) {
 
 // Adds the subcommand; if it is chosen, what it parses goes to `options`.
 CLI::App* add_run(CLI::App& app, RunOptions& run) {
-  CLI::App* const command = app.add_subcommand("run", "computes and writes in turns, and prints all times");
+  CLI::App* const command = app.add_subcommand("run", "computes and writes in turn, and prints all times");
   add_compute(*command, run.compute);
   command->add_option("--passes", run.passes, "work of one iteration, in the kernel's passes (see calibrate)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
@@ -154,7 +154,7 @@ CLI::App* add_measure(CLI::App& app, MeasureOptions& measure) {
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
-  CLI::App app{"The test-bed: a simulated program that computes and writes in turns. Prints one JSON document.",
+  CLI::App app{"The test-bed: a simulated program that computes and writes in turn. Prints one JSON document.",
                "pattern"};
   app.require_subcommand(1);
   RunOptions run;

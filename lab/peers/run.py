@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make bench-peers`: installs the peers temporarily, checks that they write everything, and runs them in turns
+"""`make bench-peers`: installs the peers temporarily, checks that they write everything, and runs them in turn
 beside tailrace.
 
 This is the command line; rows.py has the compared rows, rounds.py the runs, tailrace_lab.bench.installs

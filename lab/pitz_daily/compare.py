@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make demo-openfoam`: runs OpenFOAM's pitzDaily LES case with its own file handlers and with tailrace's, in turns.
+"""`make demo-openfoam`: runs OpenFOAM's pitzDaily LES case with its own file handlers and with tailrace's, in turn.
 
 It prints what each way loses to output, checks that tailrace's files are those of `uncollated`, and draws three
 pictures: the times, the timeline of one run, and the flow. Then it runs the case decomposed, in place core. The

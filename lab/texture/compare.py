@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make texture`: analyses the texture of an image without output, synchronously, and with tailrace, in turns, under
+"""`make texture`: analyses the texture of an image without output, synchronously, and with tailrace, in turn, under
 each MPI of this machine.
 
 It prints a table of what each way takes and loses, compares all files (by a hash of their bytes), says if tailrace

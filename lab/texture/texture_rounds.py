@@ -1,4 +1,4 @@
-"""The runs of compare.py: all ways in turns, round after round, for each MPI, and the figures that follow.
+"""The runs of compare.py: all ways in turn, round after round, for each MPI, and the figures that follow.
 
 Each file is hashed, and must be the same as all others. Each run starts from an empty directory, when the disk is
 idle. A run that the machine's host disturbed is repeated (tailrace_lab.bench.steal).

@@ -19,7 +19,7 @@ class Error(Exception):
     - ``more``: the number of further failures that no call has reported yet;
     - ``others``: these failures, each an ``Error``, if ``close`` (or leaving the ``with`` block) raised this; else
       empty;
-    - ``ticket``: if ``borrow`` raised this with ``earlier`` true, the ticket of the array that it lent all the same;
+    - ``ticket``: if ``borrow`` raised this with ``earlier`` true, the ticket of the array that it nevertheless lent;
       else ``None``;
     - ``array``: if ``alloc`` or a read raised this with ``earlier`` true, the array that it would have returned; else
       ``None``.

@@ -12,7 +12,7 @@ import stat
 
 
 def unfinished(file: pathlib.Path) -> pathlib.Path:
-    """Returns the name that `join` gives a file until it is whole. A run may be writing a file of the same name
+    """Returns the name that `join` gives a file until it is complete. A run may be writing a file of the same name
     now, which is called NAME.part until then."""
     return file.with_name(file.name + ".join.part")
 

@@ -84,8 +84,8 @@ def _decode(content: bytes, path: pathlib.Path) -> Head | None:
               max(index, first) < count and _ID.fullmatch(head.id) and len(head.directories) == count):
         fault = "impossible numbers"
     if fault:
-        raise Malformed(f"{path}: begins like an object of a striped file, but found {fault}; expected a whole head "
-                        f"of version {_VERSION}")
+        raise Malformed(f"{path}: begins like an object of a striped file, but found {fault}; expected a complete "
+                        f"head of version {_VERSION}")
     return head
 
 

@@ -274,8 +274,7 @@ void ActionRunner::fail(uint32_t index, const std::string& why, std::string outp
     fault.iteration = event->due.iteration;
     when = fmt::format(", event '{}' of iteration {}", event->due.event, event->due.iteration);
   }
-  fault.message =
-      fmt::format("action '{}'{}: {}. It is disabled; the data are stored all the same", action.text, when, why);
+  fault.message = fmt::format("action '{}'{}: {}. It is disabled; the data are still stored", action.text, when, why);
   progress_.failures.push_back({index, Status(std::move(fault)), std::move(output)});
 }
 

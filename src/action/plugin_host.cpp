@@ -129,7 +129,7 @@ void PluginHost::send() {
   watch(epoll_, EPOLL_CTL_MOD, process_.socket(), to_send ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-// Stops watching the pipe, whose end would wake the server for ever.
+// Stops watching the pipe, whose end would wake the server forever.
 void PluginHost::close_output() {
   if (output_closed_) return;
   output_closed_ = true;

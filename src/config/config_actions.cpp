@@ -114,7 +114,7 @@ Action read_action(const YamlValue& value, const Config& config) {
 }
 
 // Blocks of an iteration stay in memory until its actions have ended, and those of kept iterations longer. The budget
-// must leave room for the blocks of the other variables, or the program would wait for ever.
+// must leave room for the blocks of the other variables, or the program would wait forever.
 void check_memory(const YamlValue& value, const Config& config) {
   if (config.layouts.empty()) return;  // already reported
   if (!value.trusts({"actions", "layouts", "variables", "particles", "memory"})) return;

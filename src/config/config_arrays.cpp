@@ -59,7 +59,7 @@ Parameters::const_iterator find_parameter(const YamlValue& value, const Paramete
   std::vector<std::string_view> names;
   for (const auto& [name, unused] : parameters) names.emplace_back(name);
   const std::string nearest = nearest_word(value.raw(), names);
-  value.fault(fmt::format("{}, which is no parameter", in_quotes(value.raw())),
+  value.fault(fmt::format("{}, which is not a parameter", in_quotes(value.raw())),
               fmt::format("{} or a parameter ({})", number, one_of(names)),
               nearest.empty() ? "define it under 'parameters:', or let the program give it"
                               : fmt::format("did you mean {}?", in_quotes(nearest)));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view expected_value = "a number, a text, or a list of numbers or of texts";
 
-// An integer is int64, another number float64, and all else a text.
+// An integer is int64, another number float64, and everything else a text.
 AttributeValue read_one(const YamlValue& value) {
   if (const std::optional<int64_t> whole = value.maybe_integer()) return *whole;
   if (const std::optional<double> real = value.maybe_number()) return *real;

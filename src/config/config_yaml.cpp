@@ -130,7 +130,7 @@ void read_node(const YamlValue& place, const Parameters& parameters, Config& con
                fmt::format("more than the number of this node, {}", config.place.node));
 }
 
-// Checks that the clients of shared files are known: a file is whole when all of them have ended the iteration.
+// Checks that the clients of shared files are known: a file is complete when all of them have ended the iteration.
 void check_shared_files(const YamlValue& top, const Config& config) {
   if (!config.storage.shares_files() || !top.trusts({"place", "storage.file_per"})) return;
   const auto storage = top.find("storage");

@@ -153,7 +153,7 @@ void Forwarder::cut_off_fenced() {
 void Forwarder::welcome(LinkEvent& event) {
   const ForwardTerms terms = decode_terms(event.terms);
   const bool known = terms.role == ForwardTerms::Role::client || terms.role == ForwardTerms::Role::inspector;
-  if (!known) return links_.distrust(event.peer, "it is no client");
+  if (!known) return links_.distrust(event.peer, "it is not a client");
   if (!make_place()) {
     return links_.distrust(event.peer,
                            fmt::format("there are {} clients, which all have something open", options_.most_clients));

@@ -73,11 +73,11 @@ void declare(CLI::App& app, Arguments& to) {
   app.add_option("--wait", to.wait, "seconds to wait for the first client; 0: without limit")
       ->check(CLI::Range(0.0, 1e9));
   app.add_flag("--drain", to.server.drain,
-               "write what dead servers have left (with --server, only that one), and end");
-  app.add_flag("--status", to.status, "print what the job, or all jobs, are doing, as JSON, and end");
+               "write the data of dead servers (with --server, only of that one), and end");
+  app.add_flag("--status", to.status, "print the state of the job, or of all jobs, as JSON, and end");
   app.add_option(
       "--output", to.output,
-      "with --status: also what servers of this output directory have left that died before a client came");
+      "with --status: also list leftovers in this output directory of servers that died before a client came");
   app.add_option("--announce", to.server.announce, "a SOCK_SEQPACKET descriptor on which to report that it is ready");
   app.add_flag("--started", to.started,
                "a client has started this and waits: report when it is ready, and detach from it");

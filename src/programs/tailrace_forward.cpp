@@ -50,8 +50,8 @@ int fail(const Status& status) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "A forwarder: takes the transfers of clients on other nodes over the network and carries them out. "
-      "It ends when it gets SIGTERM, after it has answered what it has. SIGHUP has it read its key files again."};
+      "A forwarder: carries out the transfers of clients on other nodes. At SIGTERM it answers all requests that it "
+      "has, and ends. At SIGHUP it rereads its key files."};
   ForwardServerOptions options;
   std::string status;
   std::string key;

@@ -108,7 +108,7 @@ Status Departures::kept_for_absent(const FileNames& names) const {
 }
 
 // The file says who is missing. Tells the clients that are here of those that have gone, once of each;
-// FileGroup::give_up_absent() is told of those that never came.
+// FileGroup::give_up_absent() gets those that never came.
 void Departures::note_missing(int64_t number, const Iteration& iteration) {
   const std::vector<int> missing = parts_.clients.missing(iteration.ended);
   if (!missing.empty() || parts_.clients.unnamed() > 0)

@@ -84,7 +84,7 @@ class Departures {
   Batches batches_;
   Publisher publisher_;
   DropJournal journal_;
-  std::set<int> told_missing_;  // clients that have gone, of which the others were told
+  std::set<int> told_missing_;  // clients that have gone, about which the others were informed
   size_t completing_ = 0;       // number of iterations of complete_publication() whose names are not durable yet
 };
 

@@ -368,7 +368,7 @@ void ServerActions::note_findings(const EndedEvent& ended, const ActionEnd& end)
 // ---- memory -------------------------------------------------------------------------------------------------
 
 // A client that waits for memory, has seen all blocks that were given back, and has nothing under way that will free
-// some, would wait for ever. It gets the blocks of the oldest iteration back, and then those of the next. If other
+// some, would wait forever. It gets the blocks of the oldest iteration back, and then those of the next. If other
 // clients could help by ending an iteration, they have as long as an action may run.
 void ServerActions::make_room(int client, Member& member) {
   if (!member.server->hungry() || member.will_get_memory()) {
@@ -416,7 +416,7 @@ void ServerActions::give_up_oldest(int client, Member& member) {
   fault.message = fmt::format(
       "the actions of iteration {} do not get the blocks that client {} had handed over for "
       "it: it waited for memory, and nothing else was left to give; raise memory.budget. The "
-      "data are stored all the same",
+      "data are still stored",
       *oldest, client);
   log_.put_of_kind(LogLevel::error, "an action lacks blocks", fault.message);
   member.server->tell(Status(std::move(fault)));

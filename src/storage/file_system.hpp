@@ -85,7 +85,7 @@ class FileSystem {
   virtual Result<uint64_t> size(FileHandle file) const = 0;
   // Reads into `to` from `offset` on. Returns the number of bytes, less than to.size() only at the end of the file.
   virtual Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const = 0;
-  // Writes all of `from` at `offset`. Only for the heads of striped files: transfers write all else.
+  // Writes all of `from` at `offset`. Only for the heads of striped files: transfers write the rest.
   virtual Status write(FileHandle, uint64_t, std::span<const std::byte>) {
     return Status::of_errno("write", "a file", ENOTSUP);
   }

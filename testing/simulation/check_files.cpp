@@ -71,7 +71,7 @@ class FileCheck {
     const auto found = disk.find(xdmf_name_of(path_));
     if (found == nullptr) return;
     const std::string text(reinterpret_cast<const char*>(found->bytes.data()), found->bytes.size());
-    if (!text.ends_with("</Xdmf>\n")) fail("published", "has an XDMF file that is not whole");
+    if (!text.ends_with("</Xdmf>\n")) fail("published", "has an XDMF file that is incomplete");
     const bool refers = text.find(path_.substr(path_.rfind('/') + 1) + ":/") != std::string::npos;
     if (text.find("Format=\"HDF\"") != std::string::npos && !refers) fail("published", "has another's XDMF file");
   }

@@ -52,7 +52,7 @@ class SimNode {
 
   // Returns the process of each client when the node is made.
   static pid_t first_process(int client) { return client + 1; }
-  // Returns one more process, for whoever wants to come as that client.
+  // Returns one more process, for a process that comes as that client.
   pid_t begin_process();
   // Notes that the process has ended. Call it once.
   void process_ended(pid_t process);

@@ -249,7 +249,7 @@ TEST_F(FileMutexTest, ADeadHolderPassesItOn) {
   }
 }
 
-// A process loses its mutexes before its files are closed. Whoever follows it found its locks still held.
+// A process loses its mutexes before its files are closed. A successor found its locks still held.
 TEST_F(FileMutexTest, WhatADeadHolderHadLockedIsFree) {
   constexpr int kFiles = 2000;  // they take some time to close
   for (int i = 0; i < 5; ++i) {

@@ -1,4 +1,4 @@
-// Files have the group of the program that they belong to, whoever has started the server (promise 8).
+// Files have the group of the program that they belong to, no matter who started the server (promise 8).
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -93,7 +93,7 @@ TEST(MergeCore, ReadAfterWrittenImpliesThatTheBytesAreInTheFile) {
   EXPECT_EQ(stats_of(two.writer, "a.raw").bytes_from_memory, 0u);
 }
 
-// Columns of a matrix in turns: each client sees what the server did for both.
+// Columns of a matrix in turn: each client sees what the server did for both.
 TEST(MergeCore, WhatIsCountedOfAFileIsOfAllItsClients) {
   constexpr uint64_t kRows = 64;
   constexpr uint64_t kPiece = 100;

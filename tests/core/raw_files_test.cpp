@@ -33,7 +33,7 @@ tailrace_file open_file(OpenRun& run, const std::string& path, int mode = kWrite
   return file;
 }
 
-// Several clients write rows of a matrix in turns, each at a regular stride of columns.
+// Several clients write rows of a matrix in turn, each at a regular stride of columns.
 TEST(RawFilesCore, RowsOfOneMatrixByManyClientsEqualAPlainModel) {
   constexpr size_t kClients = 4;
   constexpr uint64_t kRow = 3000;  // bytes

@@ -55,7 +55,7 @@ pid_t begin_client(int number, rlim_t files, const test::Config& config, const D
   _exit(run.close() == TAILRACE_OK && written ? 1 : 2);
 }
 
-// Whatever a server lacks descriptors for, whoever comes has its actions, or is told that they cannot run.
+// Whatever a server lacks descriptors for, each client has its actions, or learns that they cannot run.
 TEST(RefusedStart, NobodyComesToAServerWithoutItsActions) {
   if (test::kSanitized) GTEST_SKIP() << "a sanitizer has descriptors of its own";
   const CoreNode node;

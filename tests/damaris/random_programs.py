@@ -35,7 +35,7 @@ class Case:
     xml: str
     calls: list[list[str]]
     cores: int
-    node_size: int  # so many ranks count as a node; 0: all
+    node_size: int  # that many ranks count as one node; 0: all
     files: dict[str, dict[str, np.ndarray]]
     codes: list[int]  # that are allowed
 

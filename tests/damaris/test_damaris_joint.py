@@ -1,4 +1,4 @@
-"""Collective files that several nodes write together. Here so many ranks of one machine count as a node."""
+"""Collective files that several nodes write together. Here that many ranks of one machine count as one node."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_nodes_that_do_not_agree(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
                       environment=_environment(2))
     assert any(code == runs.DATASPACE_ERROR for codes in run.codes for code in codes), run.output
     assert "node 1 does not agree with the others" in run.output
-    assert "sim_It0.h5.part' is not whole" in run.output
+    assert "sim_It0.h5.part' is incomplete" in run.output
     assert not list((tmp_path / "out").glob("*.h5"))
 
 

@@ -1,4 +1,4 @@
-"""Dedicated nodes: their ranks run forwarders. Here so many ranks of one machine count as a node."""
+"""Dedicated nodes: their ranks run forwarders. Here that many ranks of one machine count as one node."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Bench {
   }
   void set_cost(Cost cost) { cost_ = std::move(cost); }
 
-  // Lets time pass. Whoever has his answer brings another request if `again`.
+  // Lets time pass. A caller that has its answer brings another request if `again`.
   void run(Nanoseconds time, bool again = true) {
     until_ += time;
     for (; now < until_; now += Nanoseconds(dice_.between(40'000, 160'000))) step(again);

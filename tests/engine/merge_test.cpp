@@ -195,7 +195,7 @@ TEST(Merge, AdjacentMemoryBecomesOneSegment) {
   EXPECT_TRUE(merge({}, {}).empty());
 }
 
-// Rows of a matrix, of each client a column: one access for as many bytes as one may have, whoever wrote them.
+// Rows of a matrix, of each client a column: one access for as many bytes as one may have, of any client.
 TEST(Merge, RowsOfAMatrix) {
   constexpr uint64_t kClients = 64;
   constexpr uint64_t kRows = 64;

@@ -1,4 +1,4 @@
-// A limited rate: when transfers begin, against a plain model in simulated time; that whoever waits is not held up,
+// A limited rate: when transfers begin, against a plain model in simulated time; that waiting callers go on,
 // and that nothing starves.
 #include <gtest/gtest.h>
 

@@ -157,7 +157,7 @@ TEST(Forwarder, NeverHoldsMoreThanItsMemoryAndNobodyStarves) {
     for (auto& client : clients) client->reap();
     rig.turn();
   }
-  // Nothing ends: whoever came first must not have taken everything.
+  // Nothing ends: the first client must not have taken everything.
   for (const auto& [name, held] : node.forwarder.held_by_client()) EXPECT_GT(held, 0u) << "client " << name;
   node.storage.held = false;
   for (auto& client : clients) client->run_until_idle();

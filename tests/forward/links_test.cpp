@@ -197,7 +197,7 @@ TEST_F(LinksTest, AConnectionWithoutAGreetingEnds) {
   EXPECT_TRUE(server.events.empty());
 }
 
-// Whoever has the key, but greets otherwise than this version does, is not heard.
+// A peer that has the key, but greets differently from this version, is ignored.
 TEST_F(LinksTest, OtherGreetingsEndTheLink) {
   End server(*this, "server", 0);
   ASSERT_TRUE(server.links.listen("server").ok());

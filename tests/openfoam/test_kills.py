@@ -126,7 +126,7 @@ def lines_until(stream, begin):
     raise AssertionError(b"".join(found))
 
 
-# Whoever ends it by a signal that asks, finds every time that it has completed (docs/ends.md).
+# After a signal that asks it to end, every completed time is there (docs/ends.md).
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("place", ["thread", "core"])
 def test_a_terminated_program_leaves_all_its_times(prepared, tmp_path, runtime_directory, place, number):

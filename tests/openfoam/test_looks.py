@@ -1,4 +1,4 @@
-"""Whoever looks at files that a program of OpenFOAM has just written finds them, by the file handler or past it."""
+"""An OpenFOAM program finds the files that it has just written, through the file handler or past it."""
 
 import ctypes
 import pathlib

@@ -93,7 +93,7 @@ TEST_F(SlowSharedFiles, OnlyTheFirstOfTwoEmptiesAFile) {
   EXPECT_EQ(std::filesystem::file_size(scratch_ / "f"), 0u);
 }
 
-// Another name of the file takes its own turns: whoever has opened it first keeps it from being emptied.
+// Another name of the file takes its own turns: while it is open, it cannot be emptied.
 TEST_F(SlowSharedFiles, AFileIsNotEmptiedByItsOtherNameWhileItIsOpen) {
   make("f", "old");
   std::filesystem::create_hard_link(scratch_ / "f", scratch_ / "g");

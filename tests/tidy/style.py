@@ -67,6 +67,17 @@ def check_comments(path, text):
     return complaints
 
 
+def check_prose(path, text):
+    """Checks the length of lines in Markdown, outside blocks of code and tables."""
+    complaints = []
+    code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        code ^= line.lstrip().startswith("```")
+        if len(line) > MAX_COLUMNS and not code and not line.startswith(("|", "    ")):
+            complaints.append(f"{path}:{number}: {len(line)} columns; the limit is {MAX_COLUMNS}")
+    return complaints
+
+
 def check_cells(path, text):
     """Checks cells of tables in Markdown, outside blocks of code."""
     complaints = []
@@ -149,6 +160,8 @@ def main():
             complaints += check_comments(path, text)
         if Path(path).suffix == ".md":
             complaints += check_cells(path, text)
+        if Path(path).suffix == ".md" and path != "CHANGELOG.md":
+            complaints += check_prose(path, text)
         if Path(path).suffix in MEASURED:
             complaints += check_functions(path, text, ratchet)
     complaints += [f"{RATCHET}: {path} has no function {name} any more" for path, name in ratchet]

@@ -41,6 +41,12 @@ class Words(unittest.TestCase):
         self.assertIn('opens with "Whether"', found[0])
         self.assertEqual(style.check_comments("a.hpp", "// Returns true if it is so.\n// Whether or not.\n"), [])
 
+    def test_prose_ends_where_code_does(self):
+        line = "a " * 60
+        self.assertEqual(len(style.check_prose("a.md", f"{line}\n")), 1)
+        for kept in (f"```\n{line}\n```\n", f"    {line}\n", f"| {line} |\n", line[:118]):
+            self.assertEqual(style.check_prose("a.md", kept), [])
+
     def test_cells_are_no_longer_than_a_line(self):
         row = "| a | " + "x" * 121 + " |\n"
         self.assertEqual(len(style.check_cells("a.md", row)), 1)

@@ -19,7 +19,7 @@ struct Member {
 
 class Archive {
  public:
-  // Reads the names of all members. An archive that is compressed as a whole is unpacked into a file without a name
+  // Reads the names of all members. An archive that is compressed entirely is unpacked into a file without a name
   // in `scratch`, such as /tmp. Refuses what is cut off, has wrong check sums, or has a member twice, and what
   // unpacks to far more than profiles do.
   explicit Archive(const std::string& path, const std::string& scratch = "",

@@ -189,7 +189,7 @@ bool Evaluator::execute(const Node& statement, Value& result) {
       surroundings_.set_metric_property(statement.slot, statement.text,
                                         std::string(text_of(evaluate(statement.children[0]))));
       return false;
-    default: fail(statement, "is no statement");
+    default: fail(statement, "is not a statement");
   }
 }
 
@@ -329,7 +329,7 @@ Value Evaluator::evaluate(const Node& node) {
       execute_block(node, result);
       return result;
     }
-    default: fail(node, "is no expression");
+    default: fail(node, "is not an expression");
   }
 }
 

@@ -19,7 +19,7 @@ namespace tailrace::cube {
 
 // A profile that is open.
 struct Input {
-  // `scratch`: where an archive that is compressed as a whole is unpacked.
+  // `scratch`: where an archive that is compressed entirely is unpacked.
   explicit Input(const std::string& path, const std::string& scratch = "");
 
   Archive archive;
@@ -51,7 +51,7 @@ class MetricSet {
   };
   using Warn = std::function<void(const std::string&)>;
 
-  // `metrics` are those of the specification, `name` its name for errors. `warn` is told of names that do not exist.
+  // `metrics` are those of the specification, `name` its name for errors. `warn` gets names that do not exist.
   // `input` must live as long as this. Throws Error.
   MetricSet(const Input& input, std::vector<Metric> metrics, const std::string& name, const Warn& warn);
   MetricSet(const MetricSet&) = delete;

@@ -1,4 +1,4 @@
-// The name that an output has until it is whole, and the file of that name.
+// The name that an output has until it is complete, and the file of that name.
 //
 // tailrace chooses the name, in a directory where others may create files: they may have put a link there, to a file
 // that this user may write.

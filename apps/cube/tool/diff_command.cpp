@@ -184,7 +184,7 @@ void add_diff(CLI::App& program) {
                              "differ, 2 if one cannot be read");
   command->add_option("A", arguments->left, "A profile")->required();
   command->add_option("B", arguments->right, "The profile to compare it with")->required();
-  command->add_option("--tolerance", arguments->tolerance, "Relative difference that is none, such as 1e-12")
+  command->add_option("--tolerance", arguments->tolerance, "Relative difference that counts as equal, such as 1e-12")
       ->check(CLI::NonNegativeNumber);
   command->callback([arguments] { exit_by_diff(*arguments); });
 }

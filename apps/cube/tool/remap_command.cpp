@@ -97,7 +97,7 @@ void add_remap(CLI::App& program) {
   CLI::App* const command = program.add_subcommand(
       "remap", "Write a profile with the metrics of a specification, computed while others are written");
   command->add_option("IN", arguments->input, "The profile to read")->required();
-  command->add_option("OUT", arguments->output, "The profile to write; it has its name when it is whole")->required();
+  command->add_option("OUT", arguments->output, "The profile to write; it gets its name when complete")->required();
   CLI::Option* const specification = command->add_option(
       "-r,--spec", arguments->specification, "Specification of the metrics (default: that of the profile)");
   command->add_flag("--identity", arguments->identity, "Write every metric as it is")->excludes(specification);

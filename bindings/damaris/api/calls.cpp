@@ -223,7 +223,7 @@ int damaris_has_plugin(DAMARIS_PLUGIN_TYPE) {
   try {
     damaris::say(
         "damaris_has_plugin: returns 0 (not available) for every plugin, as it cannot know which one a "
-        "number means; files in HDF5 and scripts in Python work all the same");
+        "number means; files in HDF5 and scripts in Python still work");
   } catch (const std::exception&) {  // no memory to remember the line: it is not worth a failure
   }
   return 0;

@@ -66,7 +66,7 @@ class Writer {
 
  private:
   bool per_server() const { return store_.mode == FileMode::file_per_core; }
-  // Blocks have positions in whole arrays. Scripts are told them.
+  // Blocks have positions in whole arrays. Scripts get them.
   bool has_places() const { return !per_server() || outlet_.scripts; }
   bool in_thread() const { return !outlet_.dedicated && per_server(); }
 

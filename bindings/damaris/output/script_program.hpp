@@ -7,7 +7,7 @@
 
 namespace tailrace::damaris {
 
-// Facts of a run that scripts are told.
+// Facts of a run that scripts get.
 struct ScriptFacts {
   int server = 0;
   int servers_of_node = 1;

@@ -52,7 +52,7 @@ std::vector<int> own_cpus() {
 }
 
 constexpr double kPoll = 0.01;    // seconds
-constexpr size_t kMostCpus = 64;  // of a server that clients are told
+constexpr size_t kMostCpus = 64;  // of a server, which clients learn
 
 // Everything that a rank tells the others of its node.
 struct Card {

@@ -38,7 +38,7 @@ bool report_unfinished(const Model& model, const Ranks& ranks, double seconds) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with(prefix + model.name + "_It") || !name.ends_with(".h5.part")) continue;
       none = false;
-      say("'" + entry.path().string() + "' is not whole: not all nodes have written their blocks of the iteration");
+      say("'" + entry.path().string() + "' is incomplete: not all nodes have written their blocks of the iteration");
     }
   }
   return none;

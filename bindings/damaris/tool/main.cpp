@@ -63,10 +63,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::string file;
   std::string store;
-  CLI::App* const checking = app.add_subcommand("check", "check a description; report what has no effect");
+  CLI::App* const checking = app.add_subcommand("check", "check a description; report settings without effect");
   checking->add_option("FILE", file, "the description")->required();
   CLI::App* const converting =
-      app.add_subcommand("convert", "print a configuration of tailrace that writes the same");
+      app.add_subcommand("convert", "print a tailrace configuration that writes the same files");
   converting->add_option("FILE", file, "the description")->required();
   converting->add_option("--store", store, "which store, if there are several");
   CLI11_PARSE(app, argc, argv);

@@ -127,7 +127,7 @@ int64_t Expression::value(const Lookup& lookup) const {
     } else if (step.kind == Step::Kind::name) {
       const std::string& name = names_[static_cast<size_t>(step.number)];
       const std::optional<int64_t> value = lookup(name);
-      if (!value) throw ExpressionError("the name " + in_quotes(name) + ", which is no integer parameter");
+      if (!value) throw ExpressionError("the name " + in_quotes(name) + ", which is not an integer parameter");
       stack.push_back(*value);
     } else {
       const int64_t right = stack.back();

@@ -317,7 +317,7 @@ void DataReader::check_coordinates(const Element& data, const Variable& variable
     const std::optional<size_t> found = to_.coordinate_of(mesh, one);
     if (found && to_.variables[*found].store == variable.store) continue;
     data.warn_at(variable.line, of + "XDMF files do not show it on its mesh: " + in_quotes(one.variable) +
-                                    (found ? " has another store, or none" : " is no variable"));
+                                    (found ? " has another store, or none" : " is not a variable"));
   }
 }
 

@@ -184,7 +184,7 @@ void remember_for_readers(Object& object, uint64_t most) {
       carrier().summary() ? std::atexit([] { Process::instance().report_prefetched(); }) : 0;
 }
 
-// Reports, before a file is created, which of the closed files are not whole: a call that fails here leaves nothing
+// Reports, before a file is created, which of the closed files are incomplete: a call that fails here leaves nothing
 // behind. Before a file is opened, reports only what is wrong with that file.
 bool admit(const Host& host, const char* name, bool create) {
   Detached& detached = Process::instance().detached();

@@ -47,7 +47,7 @@ std::string path_of(int directory, const std::string& name) {
 std::string hidden_name_of(const std::string& path) { return path + ".partial"; }
 
 std::string not_whole(const std::string& path, const std::string& why) {
-  return "'" + path + "' is not whole, and cannot be opened: " + why;
+  return "'" + path + "' is incomplete, and cannot be opened: " + why;
 }
 
 void Detached::left(const std::string& path, tailrace_ticket ticket) {
@@ -171,7 +171,7 @@ void Detached::finish() {
   const std::lock_guard lock(mutex_);
   settle_all(-1);
   if (failed_ == 0) return;
-  std::fprintf(stderr, "tailrace: %llu of %s that the program closed without waiting %s not whole\n",
+  std::fprintf(stderr, "tailrace: %llu of %s that the program closed without waiting %s incomplete\n",
                static_cast<unsigned long long>(failed_), process::counted(closed_, "HDF5 file").c_str(),
                failed_ == 1 ? "is" : "are");
   failed_ = 0;

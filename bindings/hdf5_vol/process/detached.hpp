@@ -33,7 +33,7 @@ class Detached {
   // already synchronised with it by other means.
   bool any() const { return any_.load(std::memory_order_relaxed); }
 
-  // Notes that HDF5 has closed the file. It is whole when the ticket has ended.
+  // Notes that HDF5 has closed the file. It is complete when the ticket has ended.
   void left(const std::string& path, tailrace_ticket ticket);
   // Notes that HDF5 has closed the file, and that it will not be whole. H5Fclose reports `why`, too.
   void broken(const std::string& path, const std::string& why);
@@ -46,7 +46,7 @@ class Detached {
   static bool watch();
   // Waits before a call of the program past HDF5 that relies on files being whole (names/names.h): for the file that
   // it opens; for all files, if it changes a name or starts a program. Returns the errno with which the call must
-  // fail: EIO, if it would give a file another name that is not whole, or if no other call has told of such a file.
+  // fail: EIO, if it would give an incomplete file another name, or if no other call has reported such a file.
   int before_call(tailrace_call call, int directory, const char* name);
   // Checks which files have ended. Prints new failures on standard error.
   void look();
@@ -78,10 +78,10 @@ class Detached {
   std::atomic<bool> any_ = false;
   std::atomic<bool> any_broken_ = false;  // there has been one
   uint64_t closed_ = 0;                   // all that were on their way
-  uint64_t failed_ = 0;                   // those that are not whole
+  uint64_t failed_ = 0;                   // those that are incomplete
   std::vector<Leaving> leaving_;
   std::map<process::FileKey, std::string> broken_;    // the reasons
-  std::map<process::FileKey, std::string> failures_;  // those that no call has told of yet
+  std::map<process::FileKey, std::string> failures_;  // those that no call has reported yet
 };
 
 }  // namespace tailrace::hdf5

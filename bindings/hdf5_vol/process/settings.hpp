@@ -13,7 +13,7 @@ struct Settings {
   process::ClientSettings client;
   uint64_t smallest = 32 << 10;  // bytes; HDF5 keeps smaller datasets, since carrying them costs more than writing
   uint64_t prefetch = 0;         // most bytes to prefetch for a sequential reader; 0: none
-  bool detach = false;           // a new file becomes readable when it is whole, some time after its close
+  bool detach = false;           // a new file becomes readable when it is complete, some time after its close
 };
 
 // Reads words (process_client/words.hpp): config=FILE, or place=… and budget=SIZE; smallest=SIZE, prefetch=SIZE,

@@ -56,7 +56,7 @@ TAILRACE_READ_ALL(File_read_all, (MPI_File handle, void* to), (MPI_Datatype type
 
 // ---- reads that the MPI makes ----------------------------------------------------------------------------------
 
-// Defines MPI_<name>, which begins a read at the individual file pointer. `first` comes before all else.
+// Defines MPI_<name>, which begins a read at the individual file pointer. `first` runs first.
 #define TAILRACE_BEGIN_NEXT(name, parameters, first, arguments)                                \
   TAILRACE_FUNCTION MPI_##name parameters {                                                    \
     first;                                                                                     \

@@ -26,7 +26,7 @@ class FileReader {
   // Sets how many bytes are read at once where gaps between pieces are read with them, because that is faster (data
   // sieving); 0: gaps are not read.
   void set_sieve(uint64_t bytes) { sieve_bytes_ = bytes; }
-  // Opens the file anew. On file systems that promise no more than that (NFS), it then sees what other nodes have
+  // Reopens the file. On file systems that promise no more than that (NFS), it then sees what other nodes have
   // written.
   void refresh();
 

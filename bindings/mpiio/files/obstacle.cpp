@@ -16,7 +16,7 @@ const char* text_of(Obstacle obstacle) {
     case Obstacle::hdf5: return "HDF5 has opened it, and its connector carries the data";
     case Obstacle::sequential: return "it is open with MPI_MODE_SEQUENTIAL";
     case Obstacle::kind: return "its name has a colon, by which an MPI knows the kind of a file system";
-    case Obstacle::not_regular: return "it is no regular file";
+    case Obstacle::not_regular: return "it is not a regular file";
     case Obstacle::not_opened: return "it could not be opened once more";
     case Obstacle::renamed: return "its name leads to another file already";
     case Obstacle::representation: return "its view has another data representation than native";

@@ -205,7 +205,7 @@ autoPtr<OSstream> tailraceFileOperation::NewOFstream(const fileName& path, IOstr
   return newStream(path, option.format(), option.version(), option.compression());
 }
 
-// A file has its name when it is whole, atomic or not.
+// A file has its name when it is complete, atomic or not.
 autoPtr<OSstream> tailraceFileOperation::NewOFstream(IOstreamOption::atomicType, const fileName& path,
                                                      IOstreamOption option, const bool) const {
   return newStream(path, option.format(), option.version(), option.compression());

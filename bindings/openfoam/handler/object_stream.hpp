@@ -45,7 +45,7 @@ class ObjectStream : private RecordedFile, public Foam::OSstream {
   bool beginRawWrite(std::streamsize count) override;
   Ostream& writeRaw(const char* bytes, std::streamsize count) override;
   bool endRawWrite() override;
-  // Does nothing: the file gets its name when it is whole.
+  // Does nothing: the file gets its name when it is complete.
   void flush() override {}
   void endl() override;
 

@@ -9,7 +9,7 @@
 
 namespace tailrace::openfoam {
 
-// Returns true if looks are told: the library of the folder preload is there. It is not where a controlDict alone has
+// Returns true if looks are reported: the preloaded library is there. It is not where a controlDict alone has
 // loaded the handler. Then nothing may be on its way while the program computes.
 bool looks_are_told();
 // Has looks wait for this writer, which must live as long as the process.

@@ -1,6 +1,6 @@
 // Writer: carries the program's files to a Store on a thread of its own, in the order in which they were begun.
 //
-// A file has its name when it is whole. A new time directory is made as `NAME.partial`, which OpenFOAM does not take
+// A complete file gets its name. A new time directory is made as `NAME.partial`, which OpenFOAM does not take
 // for a time, and gets its name when all its files have theirs. A directory with a file that failed stays `.partial`.
 //
 // Any thread may call, and one at a time writes to a file. Calls throw nothing but std::bad_alloc and

@@ -9,7 +9,7 @@ extern "C" {
 // the working directory. `below`: the look may find what lies below the path. Null: it may find any file.
 using TailraceFoamLook = void (*)(const char* path, bool below) noexcept;
 
-// The preloaded library has it, so who finds it by dlsym() knows that looks are told. They are told to `look` from
+// The preloaded library has it, so a caller that finds it by dlsym() knows that. Looks go to `look` from
 // now on, in this process but in no forked one.
 void tailrace_foam_tell_looks(TailraceFoamLook look);
 using TailraceFoamTellLooks = void (*)(TailraceFoamLook look);

@@ -3,7 +3,7 @@
 It has seven independent parts: the costs of `open` and the first output after it; the same program in place thread
 and in place core; the costs of `write` beside a memcpy; of alloc,
 commit and signal; handing over while another program loads the disk; compression; the death of the server. Compared
-quantities are measured in turns, round after round. A run that the machine's host disturbed is repeated (steal),
+quantities are measured in turn, round after round. A run that the machine's host disturbed is repeated (steal),
 except for the kills, of which each counts. A part that cannot be measured here is reported with the reason. Prints
 nothing, but reports to an Observer.
 """

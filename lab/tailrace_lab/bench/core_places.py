@@ -1,4 +1,4 @@
-"""The part `places` of `tailrace bench core`: the same program in place core and in place thread, in turns.
+"""The part `places` of `tailrace bench core`: the same program in place core and in place thread, in turn.
 
 Processes compute for about as long as a synchronous write of their block takes, and hand one block an iteration over,
 by each verb. The total is the time from the beginning to the end of the last write, of the slowest process. The rate

@@ -38,7 +38,7 @@ class CoreProgram:
         return self._ask("calls", directory, "--count", count)
 
     def run(self, directory: pathlib.Path, *arguments: object) -> Report:
-        """Runs processes that compute and write in turns."""
+        """Runs processes that compute and write in turn."""
         return self._ask("run", directory, *arguments)
 
     def verify(self, directory: pathlib.Path, *arguments: object) -> Report:

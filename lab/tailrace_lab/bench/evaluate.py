@@ -1,6 +1,6 @@
 """Computes figures from runs: what the models predict for a C/W, beside what the runs measured. Pure functions.
 
-A prediction uses only what was measured separately, in turns with the runs: C of the runs without output, W of
+A prediction uses only what was measured separately, in turn with the runs: C of the runs without output, W of
 writing alone, a request, a copy; never the runs that it predicts. It is judged by the least values: what the models
 predict from the least of each input, beside the least total of the rounds. On a shared machine other programs only
 ever add time, to the inputs in some rounds and to the runs in others, and no model can know that. The deviation of

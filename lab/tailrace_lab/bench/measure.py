@@ -124,7 +124,7 @@ def measure(directories: Sequence[pathlib.Path], bytes_: int, *, count: int = CO
 
 
 def measure_by(meter: Meter, repeats: int = REPEATS, progress: Progress | None = None) -> Measured:
-    """Measures everything several times, in turns; returns, of each, the fit with the median slope."""
+    """Measures everything several times, in turn; returns, of each, the fit with the median slope."""
     say = progress or (lambda title: None)
     rounds = []
     for number in range(1, repeats + 1):

@@ -14,7 +14,7 @@ AUTO = "auto"
 _NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 _WITH_AGGREGATORS = ("two_phase", "dynamic", "static")
 _COLLECTIVE_HINT, _AGGREGATORS_HINT = "tailrace_collective", "tailrace_aggregators"
-# ROMIO decides by itself whether a collective write gathers pieces, unless it is told.
+# ROMIO decides by itself whether a collective write gathers pieces, unless a hint says so.
 _ROMIO = "romio_cb_write"
 
 

@@ -1,4 +1,4 @@
-"""The runs of `tailrace bench pattern`, in turns: every writer once in each round, for one C/W after the other.
+"""The runs of `tailrace bench pattern`, in turn: every writer once in each round, for one C/W after the other.
 
 First it measures W, since C is given as a multiple of it. Then, for each C/W, it finds how much work of the kernel
 takes that long, and runs the rounds. The order of the writers changes from round to round, so that other activity on
@@ -157,7 +157,7 @@ class _Runs:
 
     def _rounds(self, passes: int) -> tuple[dict[str, list[Report]], dict[str, str], list[evaluate.Slopes]]:
         """Returns the runs, the failures, and the measurements of each round before its runs. Storage and memory
-        drift during these minutes, so the predictions' inputs are measured in turns with what is predicted."""
+        drift during these minutes, so the predictions' inputs are measured in turn with what is predicted."""
         s = self._settings
         slopes: list[evaluate.Slopes] = []
         runs: dict[str, list[Report]] = {writer.name: [] for writer in self._writers}

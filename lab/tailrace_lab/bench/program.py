@@ -35,7 +35,7 @@ class Program:
     path: pathlib.Path
 
     def run(self, arguments: Sequence[str]) -> Report:
-        """Makes one run of computing and writing in turns."""
+        """Makes one run of computing and writing in turn."""
         return self._ask("pattern_run", ["run", *arguments])
 
     def calibrate(self, arguments: Sequence[str], seconds: float) -> float:

@@ -1,6 +1,6 @@
 """The study of `tailrace bench forward --survey`: schedulers of real forwarders under each access pattern.
 
-Runs the study of testbed.py once for each case: reads and writes; one file in turns, one file in ranges, a file for
+Runs the study of testbed.py once for each case: reads and writes; one file in turn, one file in ranges, a file for
 each process; small and large requests; one process and many. Prints nothing, but reports to an Observer.
 """
 

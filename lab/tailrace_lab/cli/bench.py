@@ -42,9 +42,9 @@ def register(subparsers: Any) -> None:
         "bench", help="measure on this machine what tailrace gains", description="Measures on this machine.")
     kinds = parser.add_subparsers(title="what to measure", metavar="WHAT", required=True)
     pattern = kinds.add_parser(
-        "pattern", help="a program that computes and writes in turns, with every way to write", epilog=_EPILOG,
+        "pattern", help="a program that computes and writes in turn, with each way to write", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Runs a program that computes and writes in turns, with each way to write, round after round.\n"
+        description="Runs a program that computes and writes in turn, with each way to write, round after round.\n"
                     "Compares their times with the limit that no schedule beats, and with the models' predictions.\n"
                     "Takes some minutes, and needs a machine that does nothing else.")
     _add_options(pattern)
@@ -74,7 +74,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--writers", type=_writers, metavar="W,…",
                       help="the ways to write (default: none,sync,tailrace-alloc,tailrace-write)")
     what.add_argument("--ablation", action="store_true",
-                      help="what each of tailrace's measures gains: the ladder from naive to direct, at one C/W")
+                      help="what each of tailrace's techniques gains, from naive to direct, at one C/W")
     add("--kernel", choices=KERNELS,
         help="the computation (default: busy, a small loop in the cache; with --sweep: spin, whose time does not "
              "depend on other use of the same core)")

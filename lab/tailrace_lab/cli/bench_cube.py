@@ -44,7 +44,7 @@ def register(kinds: Any) -> None:
     add("--spec", type=pathlib.Path, metavar="FILE", help="remap by this specification instead")
     add("--threads", type=bench_options.count(1, 4096), metavar="N", help="threads that compute (default: 1)")
     add("--writer-cpu", type=bench_options.count(0, 4095), metavar="CPU", help="a cpu for the writer alone")
-    add("--durable", action="store_true", help="until the device has the file (default: the page cache)")
+    add("--durable", action="store_true", help="wait until the device has the file (default: the page cache)")
     add("--repeats", type=bench_options.count(1, 1000), metavar="N", help="rounds, after one to warm up (default: 5)")
     add("--quick", action="store_true", help="a small profile, one round: checks that it runs, measures nothing")
     add("--json", type=pathlib.Path, metavar="FILE", help="write the results")

@@ -16,8 +16,9 @@ _EPILOG = """\
 Files lie on this machine's disk, those of small writes in memory. The program tls_stream shows what TLS alone does.
 
 --schedulers compares no forwarding with fifo, hbrr, twins (windows of 1 to 32 ms) and adaptive. Forwarders run in
-network namespaces of their own if the user may make these. The data servers are modelled: the storage of all
-processes delays each transfer as a disk with seeks would. It runs beside the simulated study (docs/forward-study.md).
+separate network namespaces if the user may make these. The data servers are modelled: the storage of all
+processes delays each transfer as a disk with seeks would. The table also shows the simulated study of the same run
+(docs/forward-study.md).
 --survey does that for reads and writes, each pattern, requests of 32 KiB and 4 MiB, one process and 128.
 
 Exit code 1 if it cannot run, 2 if the options are wrong. A missed bar is reported, and is no failure."""
@@ -28,7 +29,8 @@ _SCHEDULERS = ("clients", "requests", "request", "pattern", "write", "disk")
 def register(kinds: Any) -> None:
     """Adds the command."""
     parser = kinds.add_parser(
-        "forward", help="one program and one forwarder, beside disk and TLS; or schedulers of several forwarders",
+        "forward", help="one program and one forwarder, compared with disk and TLS; or schedulers of several "
+                        "forwarders",
         epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Starts a forwarder, and writes and reads a file through it and without it, round after round.\n"
                     "Prints bandwidth, the time of small writes, and bars. Takes some minutes, and needs a machine\n"
@@ -44,7 +46,7 @@ def register(kinds: Any) -> None:
     add("--request", type=bench_options.size(1 << 10, 64 << 20), metavar="SIZE",
         help="bytes of a request (default: 32 KiB)")
     add("--pattern", choices=("strided", "contiguous", "files"),
-        help="one file in turns, one file in ranges, or a file for each process (default: strided)")
+        help="one file in turn, one file in ranges, or a file for each process (default: strided)")
     add("--write", action="store_true", default=None, help="write instead of reading")
     add("--disk", choices=("sata7200", "sas10k", "flash"), help="of the modelled servers (default: sata7200)")
     parser.set_defaults(run=run, parser=parser)

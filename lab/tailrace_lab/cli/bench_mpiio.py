@@ -50,16 +50,16 @@ def _add_sizes(add: Any) -> None:
     count = bench_options.count
     add("--size", type=bench_options.size(1 << 16, 1 << 34), metavar="SIZE",
         help="bytes of an iteration of all ranks (default: 64MiB)")
-    add("--piece", type=count(4, 1 << 30), metavar="BYTES", help="bytes of a piece of strided (default: 512)")
-    add("--extents", type=count(1, 1 << 24), metavar="N", help="extents of extents (default: 1000000)")
+    add("--piece", type=count(4, 1 << 30), metavar="BYTES", help="with strided: bytes of a piece (default: 512)")
+    add("--extents", type=count(1, 1 << 24), metavar="N", help="with extents: how many (default: 1000000)")
     add("--iterations", type=count(1, 1000), metavar="N",
         help="iterations of a run; computing has twice as many, extents two at most (default: 4)")
     add("--rounds", type=count(1, 1000), metavar="N", help="rounds, after one to warm up (default: 3)")
     add("--ranks", type=count(1, 1024), metavar="N",
         help="MPI ranks; bt takes the next square (default: as many as processors)")
     add("--computing-ranks", type=count(1, 1024), metavar="N",
-        help="MPI ranks of computing (default: one less than processors, but one at least)")
-    add("--verify", action="store_true", help="check the files of all rounds, not of the first one alone")
+        help="with computing: MPI ranks (default: one less than processors, but at least one)")
+    add("--verify", action="store_true", help="check the files of all rounds, not only of the first")
 
 
 def _add_ways(add: Any) -> None:
@@ -70,7 +70,7 @@ def _add_ways(add: Any) -> None:
         help="tailrace's collective algorithms, as hints (default: auto,two_phase,dynamic,static,individual)")
     add("--aggregators", type=words(("ranks", "node")), metavar="KIND,…",
         help="tailrace's aggregators, as hints (default: ranks,node)")
-    add("--words", metavar="WORDS", help="more for TAILRACE_MPIIO, such as 'budget=1073741824'")
+    add("--words", metavar="WORDS", help="further settings for TAILRACE_MPIIO, such as 'budget=1073741824'")
     add("--preload", type=pathlib.Path, metavar="DIR",
         help="where libtailrace_mpiio_….so are (default: in the package)")
 

@@ -196,7 +196,7 @@ def _facts(result: dict[str, Any]) -> str:
     warmup = f", {settings['warmup']} to warm up" if settings.get("warmup") else ""
     return frame.facts([("command", result.get("command")), ("made", result.get("created")),
                          ("tailrace", result.get("tailrace")), ("machine", _listed(parts)), ("storage", storage),
-                         ("work", _listed(work)), ("runs", f"{settings['repeats']} in turns{warmup}")])
+                         ("work", _listed(work)), ("runs", f"{settings['repeats']} in turn{warmup}")])
 
 
 def _listed(parts: Sequence[object]) -> str:

@@ -80,7 +80,7 @@ def _points(result: Result) -> str:
                           f"W {quantity.format_time(point['write_seconds'])}, "
                           f"limit {quantity.format_time(point['limit_seconds'])}", len(names)))
         rows += [_series(name, point, series, columns) for name, series in point["series"].items()]
-    return table(names, rows, f"Medians of {result['settings']['repeats']} runs, taken in turns; interval: "
+    return table(names, rows, f"Medians of {result['settings']['repeats']} runs, taken in turn; interval: "
                               f"{numbers.interval(result)}")
 
 

@@ -60,7 +60,7 @@ def from_json(path: pathlib.Path, document: Any) -> list[Run]:
     """Reads a list of objects with the columns as keys, or an object with that list as "write_times"."""
     rows = document.get("write_times") if isinstance(document, dict) else document
     if not isinstance(rows, list):
-        raise PictureError(path, f'"write_times" is no list; expected a list of objects with {EXPECTED}')
+        raise PictureError(path, f'"write_times" is not a list; expected a list of objects with {EXPECTED}')
     return _runs(path, _json_rows(path, rows))
 
 

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of all commands."""
     made = usage.Parser(
-        prog="tailrace", description="Carries a program's output to storage while the program computes on.")
+        prog="tailrace", description="Writes a program's output in the background, while the program computes.")
     made.add_argument("--version", action="version", version=f"tailrace {tailrace.__version__}")
     made.add_argument("--cmake-dir", action=_CmakeFolder, nargs=0,
                       help="print the folder for CMake's variable tailrace_DIR, for programs in C, C++ and Fortran")

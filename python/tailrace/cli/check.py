@@ -29,7 +29,7 @@ def register(subparsers: Any) -> None:
                         help="print the mistakes as JSON: a list of objects with file, line, column, key, message "
                              "and hint")
     parser.add_argument("--schema", action="store_true",
-                        help="print the JSON Schema of configurations, by which editors complete and check them")
+                        help="print the JSON Schema of configurations, with which editors complete and check them")
     parser.set_defaults(run=run, usage_error=parser.error)
 
 

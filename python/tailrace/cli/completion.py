@@ -14,7 +14,7 @@ _FILES = ("FILE", "CONFIG", "PATH", "TARGET")
 _DIRECTORIES = ("DIR",)
 
 _EPILOG = """\
-Of the shell that runs:
+To use it:
   bash   source <(tailrace completion bash)           (in ~/.bashrc)
   zsh    tailrace completion zsh > DIR/_tailrace      (DIR is in $fpath, before compinit)
   fish   tailrace completion fish > ~/.config/fish/completions/tailrace.fish
@@ -24,8 +24,8 @@ Of the shell that runs:
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "completion", help="print what completes commands in a shell",
-        description="Prints a script by which the shell completes commands, options and files.", epilog=_EPILOG,
+        "completion", help="print the completion script of a shell",
+        description="Prints a script with which the shell completes commands, options and files.", epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish")
     parser.set_defaults(run=run)

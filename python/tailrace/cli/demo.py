@@ -24,8 +24,8 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "demo", help="compute a tsunami and write it with and without tailrace",
-        description="Computes a tsunami in the Strait of Juan de Fuca, in turns without output, with synchronous "
-                    "output by plain HDF5, and with output through tailrace; then compares times, memory, and the "
+        description="Computes a tsunami in the Strait of Juan de Fuca, without output, with synchronous output by "
+                    "plain HDF5, and with tailrace, in turn; then compares times, memory, and the "
                     "limit that no schedule beats. Leaves files (1.5 GB) and pictures in a directory. Takes less "
                     "than a minute.")
     parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path("demo"), metavar="DIR",

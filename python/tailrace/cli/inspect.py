@@ -32,12 +32,13 @@ _PROVENANCE = ("software", "softwareVersion", "date", "machine", "author", "open
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "inspect", help="show what is in output files",
+        "inspect", help="show the contents of output files",
         description="Shows the variables, iterations, sizes, units and provenance of output files, and the tables of "
                     "statistics (.stats.json); of a directory, its series, statistics and traces, and what a running "
                     "job of place core is doing there. Exit code 1 if one cannot be read.")
     parser.add_argument("paths", nargs="*", metavar="FILE", help="a file, or a directory")
-    parser.add_argument("--forward", metavar="HOST:PORT", help="show what a running forwarder does, instead of files")
+    parser.add_argument("--forward", metavar="HOST:PORT", help="show the state of a running forwarder, instead of "
+                                                               "files")
     parser.add_argument("--key", metavar="FILE", help="the key file of the forwarder")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run, wrong=parser.error)
@@ -135,7 +136,7 @@ def _text(path: pathlib.Path) -> str:
 
 
 def _size(path: pathlib.Path, damaged: list[str]) -> int:
-    """Returns the size of a file. If it is a striped one that is not whole, adds the reason to `damaged`."""
+    """Returns the size of a file. If it is a striped one that is incomplete, adds the reason to `damaged`."""
     try:
         return striped.size(path)
     except striped.Malformed as error:

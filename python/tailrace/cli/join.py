@@ -46,18 +46,18 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "join", help="present the files of several nodes or clients as one",
-        description="For each iteration of which DIR has files of nodes or clients (file_per: node, process), "
-                    "creates a file NAME_ITERATION.h5 with the whole arrays: HDF5 virtual datasets over those files, "
-                    "without a copy, of slabs and bricks, plain and filtered. Exit code 1 if parts of an array are "
-                    "in no file, if clients are missing, or if an iteration cannot be joined, for example since two "
-                    "files have the same part. With --to, makes plain files of the striped files in DIR "
-                    "(storage.stripe), or of one.")
+        description="For each iteration with files of nodes or clients in DIR (file_per: node, process), creates a "
+                    "file NAME_ITERATION.h5 with the complete arrays: HDF5 virtual datasets over those files, "
+                    "without a copy, for slabs and bricks, plain and filtered. Exit code 1 if parts of an array are "
+                    "in no file, if clients are missing, or if an iteration cannot be joined, for example because "
+                    "two files have the same part. With --to, converts the striped files in DIR (storage.stripe), or "
+                    "one of them, to plain files.")
     parser.add_argument("directory", metavar="DIR", type=pathlib.Path, help="the output directory; with --to, also a "
                                                                             "striped file")
     parser.add_argument("--to", metavar="TARGET", type=pathlib.Path,
-                        help="the directory of the plain files to make of striped ones, or the name of one")
+                        help="the directory for the plain files, or the name of one")
     parser.add_argument("--device", metavar="DIR", type=pathlib.Path, action="append", default=[],
-                        help="with --to: where objects of striped files are now, if they were moved; repeatable")
+                        help="with --to: where moved objects of striped files are now; may be repeated")
     parser.add_argument("--name", help="only the series of this name")
     parser.set_defaults(run=run)
 
@@ -103,7 +103,7 @@ def _order(series: str) -> tuple[int, str]:
 
 
 def join(target: pathlib.Path, iteration: int, files: list[pathlib.Path]) -> list[str]:
-    """Makes `target` from the files that have the iteration; returns a line for each array that is not whole."""
+    """Makes `target` from the files that have the iteration; returns a line for each array that is incomplete."""
     import h5py  # here, since the other commands do not need it
 
     if target.exists() and _holds_data(target, iteration):
@@ -207,7 +207,7 @@ def _add(variables: dict[Key, Variable], key: Key, dataset: Any, file: pathlib.P
 
 
 def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> list[str]:
-    """Writes the joined file; returns a line for each array that is not whole, or not there."""
+    """Writes the joined file; returns a line for each array that is incomplete, or not there."""
     series = target.stem.rpartition("_")[0]
     iteration = joined.create_group(f"/data/{number}")
     iteration.create_group("meshes")

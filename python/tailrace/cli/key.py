@@ -34,8 +34,8 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "key", help="make the key of forwarders and their clients",
-        description="Forwarders and their clients authenticate each other by a key that they have in common, in a "
-                    "file that only their user may read (`forward: {key: FILE}`).")
+        description="Forwarders and their clients authenticate each other with a shared key, in a file that only its "
+                    "owner may read (`forward: {key: FILE}`).")
     verbs = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
     new = verbs.add_parser("new", help="make a file with a new key",
                            description="Makes a file with a new key. Fails if the file exists: a key is never "

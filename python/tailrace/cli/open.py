@@ -15,7 +15,7 @@ from . import output
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "open", help="write files by which ParaView, VisIt and openPMD's readers open a series",
+        "open", help="write files with which ParaView, VisIt and openPMD's readers open a series",
         description="Writes NAME.xmf (XDMF, for ParaView and VisIt: meshes of two and three dimensions, and "
                     "particles) or NAME.pmd (for openPMD's readers in them; one for each file of several iterations) "
                     "into the directory of a series. Without options, writes both. They refer to the files, and "

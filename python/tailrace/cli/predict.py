@@ -28,9 +28,9 @@ bytes, MB is 10^6. docs/models.md has the models and their accuracy.
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "predict", help="what a program would gain, before it is ported",
-        description="Predicts how long a program that computes and writes in turns would take, synchronously and in\n"
-                    "each place of tailrace. Says which place to take, and where that would change.",
+        "predict", help="predict what a program would gain, before you port it",
+        description="Predicts how long a program that computes and writes in turn would take, synchronously and in\n"
+                    "each place of tailrace. Recommends a place, and says where that would change.",
         epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     # "-1s" is a value, which the message then rejects, and not an option.
     parser._negative_number_matcher = re.compile(r"-[\d.]")
@@ -70,7 +70,7 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--variables", type=given.count, default=1, metavar="V",
                        help="equal parts of an output, each handed over when it is computed (default: 1)")
     group.add_argument("--slowdown", type=given.share, default=0.0, metavar="PERCENT",
-                       help="by how much a writer thread slows computing, such as 2%% (default: 0%%)")
+                       help="how much a writer thread slows computing, such as 2%% (default: 0%%)")
 
 
 def _add_machine(parser: argparse.ArgumentParser) -> None:
@@ -88,13 +88,13 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--devices", type=given.count, metavar="N",
                        help="independent devices (default: 1, or as many as directories to measure)")
     group.add_argument("--copy-bandwidth", type=given.rate, metavar="RATE",
-                       help="rate of copies in memory that was used before (default: 10GB/s, or measured)")
+                       help="rate of copies between warm buffers (default: 10GB/s, or measured)")
     group.add_argument("--request", type=given.time, metavar="TIME",
                        help="time to hand over a block (default: 2.1us, or measured)")
     group.add_argument("--cores", type=given.count, metavar="N",
                        help="cores of a node; with 2 or more, place core is predicted, too")
     group.add_argument("--dedicated-compute", type=given.time, metavar="TIME",
-                       help="C on one core less (default: C·N/(N−1))")
+                       help="C with one core fewer (default: C·N/(N−1))")
     group.add_argument("--dedicated-write", type=given.time, metavar="TIME",
                        help="W of the dedicated core (default: the same as W)")
     group.add_argument("--place", action="append", choices=("thread", "core"),
@@ -108,6 +108,6 @@ def _add_variables(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--write-times", metavar="NAME=TIME,…",
                        help="time to write each (default: equal parts of the time to write an output)")
     group.add_argument("--interval", type=given.ratio, metavar="RATIO",
-                       help="another time between two outputs, as a multiple of that of the trace or run, such as 2")
+                       help="the time between two outputs, as a multiple of that in the trace or run, such as 2")
     group.add_argument("--handovers", metavar="NAME=TIME,…",
                        help="when each is handed over, from the start of the iteration (default: all at its end)")

@@ -19,14 +19,14 @@ _LEFT_ALONE = ("in use", recover_openfoam.SINGLE_PART)
 def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
-        "recover", help="complete or remove what a crash has left",
+        "recover", help="finish or remove the leftovers of a crash",
         description="Repairs an output directory after a crash: writes blocks that wait in shared memory (place "
-                    "core), publishes complete files, and removes incomplete ones and the locks of clients that "
-                    "have gone. In a case of OpenFOAM, removes times and files that are not complete. Does not "
-                    "touch files of running programs, clients and servers. Exit code 1 if a step failed, or with "
+                    "core), publishes complete files, and removes incomplete ones and the locks of dead clients. In "
+                    "an OpenFOAM case, removes incomplete times and files. Does not touch files of running programs, "
+                    "clients and servers. Exit code 1 if a step failed, or with "
                     "--dry-run, if there is anything to do.")
-    parser.add_argument("directory", metavar="DIR", help="the output directory, or a case of OpenFOAM")
-    parser.add_argument("--dry-run", action="store_true", help="only list what was found")
+    parser.add_argument("directory", metavar="DIR", help="the output directory, or an OpenFOAM case")
+    parser.add_argument("--dry-run", action="store_true", help="only list the findings")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 

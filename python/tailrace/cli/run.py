@@ -40,24 +40,24 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "run", help="run an unchanged HDF5, MPI-IO or OpenFOAM program, with tailrace carrying its data",
-        description="Runs PROGRAM, whose HDF5 data tailrace then carries: C, Fortran and C++ programs with HDF5 1.14 "
+        description="Runs PROGRAM, with tailrace carrying its HDF5 data: C, Fortran and C++ programs with HDF5 1.14 "
                     "or later, h5py, netCDF4, PyTables. To do so without this command, set HDF5_PLUGIN_PATH and "
-                    "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries what a program "
-                    "writes by MPI-IO; with --openfoam, what a program of OpenFOAM writes. PROGRAM may be mpiexec.",
+                    "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries writes by MPI-IO; "
+                    "with --openfoam, the files of an OpenFOAM program. PROGRAM may be mpiexec.",
         usage="tailrace run [--mpiio | --openfoam] [--config FILE | [--place PLACE] [--budget SIZE] "
               "[--cpus LIST] [--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] [--relaxed] "
               "[--prefetch SIZE] [--close WHEN] [--summary] [--trace FILE] [--print] "
               "-- PROGRAM [ARGUMENT ...]")
-    parser.add_argument("--mpiio", action="store_true", help="carry what the program writes by MPI-IO, not HDF5")
+    parser.add_argument("--mpiio", action="store_true", help="carry writes by MPI-IO, not HDF5")
     parser.add_argument("--openfoam", action="store_true",
-                        help="carry the files of a program of OpenFOAM: it gets the file handler `tailrace`")
+                        help="carry the files of an OpenFOAM program, with the file handler `tailrace`")
     parser.add_argument("--config", metavar="FILE", type=pathlib.Path,
-                        help="a configuration file of tailrace; its variables are not used")
+                        help="a tailrace configuration file; its variables are ignored")
     parser.add_argument("--place", choices=("thread", "core"), help="where the writer runs (default: thread)")
     parser.add_argument("--budget", metavar="SIZE", help="memory of each process for data on their way "
                                                           "(default: 256MiB)")
-    parser.add_argument("--cpus", metavar="LIST", help="cpus to one of which the writer is pinned, such as 14,15 "
-                                                       "(default: it chooses)")
+    parser.add_argument("--cpus", metavar="LIST", help="pin the writer to one of these cpus, such as 14,15 (default: "
+                                                       "tailrace chooses)")
     parser.add_argument("--forward", metavar="HOST:PORT", action="append",
                         help="hand the data to this forwarder (tailrace serve forward); may be repeated")
     parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
@@ -67,9 +67,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--aggregators", metavar="N", type=int,
                         help="with --mpiio: how many processes write for all (default: one on each node)")
     parser.add_argument("--relaxed", action="store_true",
-                        help="with --mpiio: other processes see writes after a sync or the close alone, as MPI-IO "
+                        help="with --mpiio: other processes see writes only after a sync or the close, as MPI-IO "
                              "promises, not after each message")
-    parser.add_argument("--prefetch", metavar="SIZE", help="read at most SIZE ahead of a sequential reader, into the "
+    parser.add_argument("--prefetch", metavar="SIZE", help="prefetch at most SIZE for sequential readers, into the "
                                                             "page cache (default: nothing)")
     parser.add_argument("--close", choices=("wait", "detach"),
                         help="wait: closing a new file waits until it is written (default); detach: it does not, and "
@@ -171,7 +171,7 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
     added = {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
     if close == "detach":
         if not NAMES.is_file():
-            raise ValueError(f"found no {NAMES}: the package is not whole")
+            raise ValueError(f"found no {NAMES}: the package is incomplete")
         added |= programs.preload(NAMES, environment)
     return added
 
@@ -284,7 +284,7 @@ def mpi_of(program: Sequence[str]) -> str:
 def _check_plugin() -> None:
     plugins = list(PLUGINS.glob("lib*.so"))
     if not plugins:
-        raise ValueError(f"found no HDF5 connector in {PLUGINS}: the package is not whole")
+        raise ValueError(f"found no HDF5 connector in {PLUGINS}: the package is incomplete")
     for plugin in plugins:
         try:
             ctypes.CDLL(str(plugin))

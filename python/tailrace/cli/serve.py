@@ -17,7 +17,7 @@ def register(subparsers: Any) -> None:
         "serve", help="run the server of place core or a forwarder, or list the jobs of this node",
         description="`tailrace serve core --config sim.yaml` runs the node's server in the foreground. Start it "
                     "before the programs that use it; otherwise the first of them starts one. It ends when the last "
-                    "client has gone. `tailrace serve --list` shows the jobs, servers and clients of this node. "
+                    "client has left. `tailrace serve --list` shows the jobs, servers and clients of this node. "
                     "`tailrace serve forward --config io.yaml` runs a forwarder, which writes for other nodes, until "
                     "it gets SIGTERM (docs/forwarding.md).")
     parser.add_argument("place", nargs="?", choices=["core", "forward"], help="the place to serve, or a forwarder")
@@ -32,7 +32,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--server", type=int, metavar="K", help="which of the node's servers, from 0 (place.cores)")
     parser.add_argument("--wait", type=float, metavar="S",
                         help="end if no client comes within S seconds (default: wait without limit)")
-    parser.add_argument("--drain", action="store_true", help="write what dead servers have left, and end")
+    parser.add_argument("--drain", action="store_true", help="write the data of dead servers, and end")
     parser.add_argument("--log", choices=["info", "warning", "error", "off"], help="lowest level to log, on stderr")
     parser.set_defaults(run=run)
 

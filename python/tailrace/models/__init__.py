@@ -1,6 +1,6 @@
 """Predicts what output costs and what tailrace gains: the models of asynchronous output.
 
-`pipeline` has the three models of a program that computes and writes in turns, and the limit; `core` says
+`pipeline` has the three models of a program that computes and writes in turn, and the limit; `core` says
 whether a dedicated core pays off; `shield` predicts the waits of single variables; `advice` compares the places and
 says which to take. All are pure functions of numbers: times in seconds,
 sizes in bytes. Nothing here measures, prints or reads files, and it needs only numpy: the folder can be taken out and

@@ -1,4 +1,4 @@
-"""A program that computes and writes in turns, n times: how long it takes.
+"""A program that computes and writes in turn, n times: how long it takes.
 
 The models are those of the asynchronous Cube re-mapper (Sid Lakhdar 2017 §3.2), with its letters: `n` iterations,
 each of `c` seconds of computing and `w` seconds of writing (by one device, for all bytes of the iteration). Beside
@@ -80,7 +80,7 @@ def bounded(n: int, c: float, w: float, blocks: int, devices: int = 1) -> float:
     _check_count("blocks", blocks)
     if blocks > devices:
         return limit(n, c, w, devices)
-    # Each block is computed and written in turns, and no device ever lacks work.
+    # Each block is computed and written in turn, and no device ever lacks work.
     rounds, first = divmod(n - 1, blocks)
     return max(n * c + w, (first + 1) * c + rounds * (c + w) + w)
 

@@ -64,7 +64,7 @@ def one_output(variables: Sequence[Variable]) -> Waits:
 def run(variables: Sequence[Variable], n: int, period: float, buffers: int = 1) -> Waits:
     """Returns the waits of n iterations of `period` seconds of computing, and the flush after the last. Source: own.
 
-    With `buffers` > 1 a variable uses that many memories in turns, and needs the one of `buffers` − 1 iterations
+    With `buffers` > 1 a variable uses that many memories in turn, and needs the one of `buffers` − 1 iterations
     before. Each variable must be needed again before it is handed over again: PST ≤ period."""
     for variable in variables:
         if variable.pst > period * (1 + 1e-9):

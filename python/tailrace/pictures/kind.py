@@ -1,4 +1,4 @@
-"""A kind of file of which there are pictures: how it is recognised, read, drawn, and told in a report."""
+"""A kind of file of which there are pictures: how it is recognised, read, drawn, and described in a report."""
 
 from __future__ import annotations
 

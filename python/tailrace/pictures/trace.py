@@ -173,7 +173,7 @@ def _check(path: pathlib.Path, document: dict[str, Any]) -> None:
         raise PictureError(path, f"otherData.tailrace_trace is {version}: a trace of another version; expected "
                                  f"{VERSION}")
     if not isinstance(document["traceEvents"], list):
-        raise PictureError(path, "traceEvents is no list; expected the list of events")
+        raise PictureError(path, "traceEvents is not a list; expected the list of events")
 
 
 def _events(path: pathlib.Path, events: list[Any], trace: Trace) -> set[int]:

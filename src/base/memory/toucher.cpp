@@ -32,7 +32,7 @@ Toucher::Toucher(size_t bytes, Options options) : bytes_(bytes), options_(std::m
 
 Toucher::~Toucher() {
   if (process_ != process_mark()) {
-    (void)thread_.release();  // to join it would wait for ever
+    (void)thread_.release();  // to join it would wait forever
     (void)orders_.release();  // to destroy them, too, while the parent's thread waits there
     return;
   }

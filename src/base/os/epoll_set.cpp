@@ -11,7 +11,7 @@
 namespace tailrace::impl {
 namespace {
 
-// Returns milliseconds, never less than asked for; -1: for ever.
+// Returns milliseconds, never less than asked for; -1: forever.
 int to_milliseconds(const std::optional<Deadline>& deadline) {
   if (!deadline) return -1;
   constexpr std::chrono::milliseconds kMost = std::chrono::hours(24);

@@ -49,7 +49,7 @@ Result<FileDescriptor> regular(Result<FileDescriptor> opened, const std::string&
   return Status(std::move(fault));
 }
 
-// O_NONBLOCK: opening a pipe without a writer would wait for ever. O_NOCTTY: a terminal could become the program's
+// O_NONBLOCK: opening a pipe without a writer would wait forever. O_NOCTTY: a terminal could become the program's
 // own.
 constexpr int kNoWaiting = O_NONBLOCK | O_NOCTTY;
 

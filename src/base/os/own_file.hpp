@@ -20,7 +20,7 @@ namespace tailrace::impl {
 // removed if it is a regular file of this user. Fails, and names what was found, if it is anything else.
 Result<FileDescriptor> make_own_file(const std::string& path, mode_t mode);
 // Opens an existing file with `flags` of open(2); with O_CREAT it creates the file, with `mode`, if there is none.
-// Fails, and names what was found, if it is no regular file of this user, or has a second name, which another user
+// Fails, and names what was found, if it is not a regular file of this user, or has a second name, which another user
 // may have made.
 Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t mode = 0);
 // Returns true if `path` names a regular file of this user.

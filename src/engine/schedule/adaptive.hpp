@@ -3,7 +3,7 @@
 //
 // Time is cut into trials, one for each window in turn, which last several rounds of it. A trial uses its own window
 // if that has not been measured, or if the dice say so (one trial in ten); else it uses the best one. If the best one
-// yields something else than it used to, twice in succession, all is measured anew. Only time counts in which
+// yields something else than it used to, twice in succession, all is measured again. Only time counts in which
 // something is under way, and not the first part of a trial, which still carries out what the one before began.
 // Trials and dice follow from time and seed alone: forwarders whose clocks have a common origin try the same window
 // at the same time. It has no clock and no randomness of its own.
@@ -52,7 +52,7 @@ class Adaptive final : public Scheduler {
   Nanoseconds window() const { return twins_.window(); }
   // Returns the windows as they were given, for a report.
   std::vector<Choice> choices() const;
-  // Returns how often all was measured anew.
+  // Returns how often all was measured again.
   uint64_t renewals() const { return renewals_; }
 
  private:
@@ -89,7 +89,7 @@ class Adaptive final : public Scheduler {
   Nanoseconds now_ = Nanoseconds::min();
   Nanoseconds measured_from_{0};  // the first part of a trial with another window than before does not count
   Nanoseconds trial_end_ = Nanoseconds::min();
-  uint64_t trials_ = 0;   // since all was measured anew
+  uint64_t trials_ = 0;   // since all was measured again
   uint32_t strikes_ = 0;  // how often the best one has yielded something else in succession
   uint64_t renewals_ = 0;
 };

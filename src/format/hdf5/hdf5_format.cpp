@@ -336,7 +336,7 @@ bool Hdf5Format::is_complete(int64_t iteration) {
   return true;
 }
 
-// HDF5 describes each iteration anew: its addresses depend on where it is.
+// HDF5 describes each iteration afresh: its addresses depend on where it is.
 Result<PublicationPlan> Hdf5Format::finish_in_series(int64_t iteration, const Record& record,
                                                      const Provenance& provenance) {
   if (!record.refused.ok()) return record.refused;

@@ -3,7 +3,7 @@
 // HDF5 lays out nearly the same bytes for each iteration. If only the number of the iteration, its time and step, the
 // date and the places of contiguous raw data differ from the last one's, the template changes these in the bytes of
 // the last image and does not call HDF5: a variable then costs a comparison. If anything else differs, or a field is
-// not found where it is expected, HDF5 describes the iteration anew (iteration_image.hpp). Both ways give the same
+// not found where it is expected, HDF5 describes the iteration afresh (iteration_image.hpp). Both ways give the same
 // bytes. One thread at a time.
 #pragma once
 

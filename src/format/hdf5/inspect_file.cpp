@@ -48,7 +48,7 @@ class OpenToRead {
 struct Outside {
   uint64_t size = 0;
   bool whole = false;     // it has its superblock and root group, and the length recorded there
-  CommitRecord record{};  // if it is whole
+  CommitRecord record{};  // if it is complete
 };
 
 // Returns up to `size` bytes from `offset` on; fewer at the end of the file.

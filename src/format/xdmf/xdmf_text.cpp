@@ -104,7 +104,7 @@ class Text {
     put("      </Grid>\n");
   }
 
-  // Coordinates that there are not are zeros, computed of one that there is.
+  // Missing coordinates are zeros, computed from one that exists.
   void put_points(const XdmfGrid& grid) {
     put("        <Geometry GeometryType=\"X_Y_Z\">\n");
     for (const XdmfData& one : grid.coordinates) put_data(one, "          ");

@@ -239,7 +239,7 @@ void CoreAcceptor::greet(UnixSocket socket) {
   if (!message.ok()) return;  // a client that gave up
   Status status;
   if (message.value().bytes != sizeof hello || hello.magic != kCoreMagic || message.value().descriptors.size() != 1) {
-    status = Status(TAILRACE_INVALID_ARGUMENT, "the server received a message that is no greeting");
+    status = Status(TAILRACE_INVALID_ARGUMENT, "the server received a message that is not a greeting");
   } else if (hello.version != kCoreVersion) {
     status = Status(TAILRACE_UNSUPPORTED,
                     fmt::format("the node's server is of another version of tailrace: found greeting {}, expected {}",
@@ -406,7 +406,7 @@ void CoreAcceptor::hear(Client& client) {
       client.socket->receive(std::as_writable_bytes(std::span(&goodbye, 1)), 0, Nanoseconds::zero());
   if (!message.ok() && message.status().code() == TAILRACE_TIMEOUT) return;
   const bool kind = message.ok() && message.value().bytes == sizeof goodbye && goodbye.magic == kCoreMagic;
-  lose(client, !kind, message.ok() ? "it sent a message that is no goodbye" : "it has closed its connection");
+  lose(client, !kind, message.ok() ? "it sent a message that is not a goodbye" : "it has closed its connection");
 }
 
 void CoreAcceptor::lose(Client& client, bool died, const std::string& why) {

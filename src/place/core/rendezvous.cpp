@@ -137,7 +137,7 @@ Result<UnixSocket> meet_or_start(RuntimeDirectory& job, int server, const StartO
     if (!held.ok()) return held.status();
     if (election.value().is_removed()) continue;
     Result<std::optional<UnixSocket>> socket = elected(job, server, options, deadline);
-    // It may have been killed as it started; a server that dies each time is not retried for ever.
+    // It may have been killed as it started; a server that dies each time is not retried forever.
     const bool died = !socket.ok() && socket.status().code() == TAILRACE_SERVER_LOST;
     if (died && ++deaths < kDeathsAtStart) continue;
     if (!socket.ok()) return socket.status();

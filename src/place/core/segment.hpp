@@ -47,7 +47,7 @@ class Segment {
   // The client makes sure that a part of the pool has its pages, in its own mapping, too, and that the server knows
   // of it. TAILRACE_OUT_OF_MEMORY if there is no room for it, in `directory`, where the file is.
   Status take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes);
-  // The server looks how much the client uses, and takes pages ahead of that beside all else.
+  // The server looks how much the client uses, and takes pages ahead of that in the background.
   void follow();
 
   // This side's view.
@@ -81,7 +81,7 @@ class Segment {
   std::vector<size_t> in_use_;        // used by the toucher: parts whose pages could not be gathered yet
   int rounds_left_ = kGatherRounds;   // used by the toucher
   uint64_t used_ = 0;                 // used by the server: bytes that the toucher knows to be in use
-  std::optional<Toucher> toucher_;    // ends before all else; none: this side has not made the file
+  std::optional<Toucher> toucher_;    // ends first; none: this side has not made the file
 };
 
 }  // namespace tailrace::impl

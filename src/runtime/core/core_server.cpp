@@ -222,7 +222,7 @@ Status CoreServer::serve() {
 // ---- taking over from an earlier server ------------------------------------------------------------------
 
 // Gives up the clients of an earlier server that could not write its ledger: it is unknown what it had accepted and
-// not yet written. Those that live are told when they come back.
+// not yet written. Those that live learn that when they come back.
 Status CoreServer::abandon_all() {
   if (ledger_->is_whole().ok()) return {};
   const auto names = job_.directory().names();
@@ -253,7 +253,7 @@ Status CoreServer::adopt_all() {
                  // has left
     const Status status = note.ok() ? adopt(client, note.value()) : note.status();
     if (!std::exchange(given_up_, {}).ok()) {
-      // The client's data are not needed any more. If it lives, it is told when it comes back.
+      // The client's data are not needed any more. If it lives, it learns that when it comes back.
       abandoned_ = status;
       log_.error("what an earlier server had of client {} is lost: {}", client, status.fault().message);
       remove_names(client);

@@ -48,7 +48,7 @@ Status write_piece(Storage& storage, Doorbell& doorbell, FileHandle file, const 
 
 }  // namespace
 
-// The superblock shows the file to readers: all else is durable before it is written.
+// The superblock shows the file to readers: everything else is durable before it is written.
 Status complete_joint(const std::string& unfinished, const FileEnding& ending) {
   Doorbell doorbell;
   NoLog log;

@@ -149,7 +149,7 @@ Status finish_xdmf(FileSystem& files, const std::string& directory, const std::s
       treat_part(files, part, directory, true, [](const std::string&) { return std::optional<NodeOfFiles>(); });
   if (!leftover.done) return remove_file(files, part);
   if (leftover.kind == TAILRACE_COMPLETE)
-    log.warning("'{}', which an earlier run left, was whole, and is published", part);
+    log.warning("'{}', which an earlier run left, was complete, and is published", part);
   return {};
 }
 
@@ -168,7 +168,7 @@ Status finish_parts(const Config& config, FileSystem& files, const std::string& 
     if (!leftover.done) return leftover.status;
     const bool whole = leftover.kind == TAILRACE_COMPLETE;
     log.warning("'{}', which an earlier run left, was {}", part,
-                whole ? "whole, and is published" : "not whole, and is removed");
+                whole ? "complete, and is published" : "incomplete, and is removed");
   }
   for (const std::string& file : found.xdmf) {
     if (!file.ends_with(kPart)) continue;

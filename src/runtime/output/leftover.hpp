@@ -1,6 +1,6 @@
 // Leftover: the unfinished file of an iteration, which a run that ended too early has left.
 //
-// A `.part` that is whole (it has its superblock, which is written last) only needs its rename; any other lacks
+// A `.part` that is complete (it has its superblock, which is written last) only needs its rename; any other lacks
 // bytes. A name that is not a regular file of this user is reported and left alone (base/os/own_file.hpp).
 //
 // If several nodes wrote the file, their parts are beside it (format/hdf5/joint_file.hpp): if all are there, only the

@@ -155,7 +155,7 @@ Result<std::vector<NodeOfFiles>> nodes_of_files(FileSystem& files, const std::st
     if (!node) continue;
     const std::string path = directory + "/" + name;
     LockText text = text_of_lock(files, path);
-    // Its holder may have yet to write its name, or it may not be readable now: then this node is waited for.
+    // Its holder may not have written its name yet, or it may not be readable now: then this node is waited for.
     const bool is_unknown = text.machine.empty() && files.is_locked(path);
     if (is_unknown) text.machine = "an unknown machine";
     if (!is_unknown && text.pattern != pattern) continue;

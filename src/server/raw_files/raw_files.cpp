@@ -365,7 +365,7 @@ void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
 Status RawFiles::unpublished(const Open& of) const {
   const auto left = [&of](const std::string& why, Fault fault = {}) {
     fault.code = TAILRACE_NOT_PUBLISHED;
-    fault.message = of.seals ? fmt::format("'{}' is not whole since {}", of.path, why)
+    fault.message = of.seals ? fmt::format("'{}' is incomplete since {}", of.path, why)
                              : fmt::format("'{}' is not published since {}", name_of_partial(of.path), why);
     return Status(std::move(fault));
   };

@@ -297,7 +297,7 @@ void ForwarderSet::take(LinkEvent& event) {
       if (!current) return;
       const ForwardTerms terms = decode_terms(event.terms);
       if (terms.role != ForwardTerms::Role::forwarder || terms.window == 0) {
-        return misbehaves(*current, "it is no forwarder");
+        return misbehaves(*current, "it is not a forwarder");
       }
       forwarders_[*current].window = terms.window;
       forwarders_[*current].lease = std::chrono::microseconds(terms.lease);

@@ -104,7 +104,7 @@ Result<std::optional<ObjectHead>> decode_object_head(std::span<const std::byte> 
   if (fault == nullptr) return std::optional<ObjectHead>(std::move(head));
   return striped_fault(
       "open", path, EIO,
-      fmt::format("'{}' begins like an object of a striped file, but found {}; expected a whole head "
+      fmt::format("'{}' begins like an object of a striped file, but found {}; expected a complete head "
                   "of version {}",
                   path, fault, kObjectVersion));
 }

@@ -166,7 +166,7 @@ Result<std::optional<Opened>> StripedFileSystem::make(const std::string& path, O
   return std::optional<Opened>(put(std::move(file)));
 }
 
-// Makes the object with this index, the first one under a name that it keeps only until the file is whole.
+// Makes the object with this index, the first one under a name that it keeps only until the file is complete.
 Status StripedFileSystem::add_object(StripedFile& file, ObjectHead head, uint32_t index) {
   head.index = index;
   const std::string directory = index > 0 ? names_.directories()[index] : file.path.substr(0, file.path.rfind('/'));

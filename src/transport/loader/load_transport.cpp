@@ -97,7 +97,7 @@ Result<const TransportModule*> load_module(const Module& of, const std::string& 
                                                   file, module != nullptr ? module->build : 0, kTransportBuild));
 }
 
-// UCX does not work in a child that was forked by a process which uses it: connections wait for ever.
+// UCX does not work in a child that was forked by a process which uses it: connections wait forever.
 Status check_process() {
   static std::atomic<pid_t> first_user{0};  // one compare and exchange decides: nothing else is published
   pid_t found = 0;

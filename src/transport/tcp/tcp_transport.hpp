@@ -2,7 +2,7 @@
 // transport.hpp; a Connection does the work of each connection, and a Peer holds those of one peer: the first one, by
 // whose number the owner knows it, and further ones, where both ends have more than one to give it.
 //
-// A listener binds what it is told and nothing else; a caller listens nowhere. A stranger, who has not shown that he
+// A listener binds only the configured address; a caller listens nowhere. A stranger, who has not shown that he
 // has the key, costs a socket and what TLS needs for a handshake. The system keeps connections without a byte to
 // itself for a second. There are few strangers at once, of one host still fewer; who takes too long gives way. The
 // owner hears of nobody else than those who have the key; TransportEvent::refused tells its log of the others.

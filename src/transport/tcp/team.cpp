@@ -14,7 +14,7 @@ Team::Team(size_t helpers) {
   try {
     while (threads_.size() < helpers) threads_.emplace_back([this] { help(); });
   } catch (const std::system_error&) {
-    // Those that there are do the work, or the caller alone.
+    // The existing members do the work, or the caller alone.
   }
 }
 

@@ -232,7 +232,7 @@ bool Connections::advance() {
   return !requests.empty() || told || closed || buried;
 }
 
-// UCX ends what a failed peer has under way once it is told to close the endpoint; then the loss is told. It never
+// UCX ends what a failed peer has under way when the endpoint is closed; then the loss is reported. It never
 // goes out together with other events of the peer: their owner may still answer them.
 bool Connections::tell_losses() {
   bool moved = false;

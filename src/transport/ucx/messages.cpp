@@ -228,7 +228,7 @@ void Messages::name_memory(ucp_request_param_t& param, const void* data, size_t 
 ucs_status_t Messages::on_welcome(Peer& peer, const Incoming& incoming) {
   WelcomeWire wire;
   if (!read_wire(incoming.header, wire) || wire.magic != WelcomeWire::kMagic) {
-    return break_off(peer, "it is no tailrace, or a machine of the other byte order");
+    return break_off(peer, "it is not tailrace, or a machine of the other byte order");
   }
   if (wire.version != WelcomeWire::kVersion) return break_off(peer, "it is of another version of tailrace");
   connections_.become_open(peer);
@@ -246,7 +246,7 @@ ucs_status_t Messages::on_head(Peer& peer, const Incoming& incoming) {
   SplitWire wire;
   const Arrival& data = incoming.data;
   if (!read_wire(incoming.header, wire) || data.waits_at_sender || data.bytes > Transport::kMostHead) {
-    return break_off(peer, "it has sent a message of a wrong form");
+    return break_off(peer, "it has sent a malformed message");
   }
   const auto* const bytes = static_cast<const std::byte*>(data.data);
   std::vector<std::byte> head(bytes, bytes + data.bytes);
@@ -255,7 +255,7 @@ ucs_status_t Messages::on_head(Peer& peer, const Incoming& incoming) {
     return UCS_OK;
   }
   SplitMessage* const message = half(peer, wire.number);
-  if (message == nullptr || message->head) return break_off(peer, "it has sent a message of a wrong form");
+  if (message == nullptr || message->head) return break_off(peer, "it has sent a malformed message");
   message->head = std::move(head);
   message->announced = wire.bulk;
   join(peer, wire.number);
@@ -266,7 +266,7 @@ ucs_status_t Messages::on_bulk(Peer& peer, const Incoming& incoming) {
   SplitWire wire;
   SplitMessage* message = nullptr;
   if (read_wire(incoming.header, wire) && incoming.data.bytes > 0) message = half(peer, wire.number);
-  if (message == nullptr || message->bulk) return break_off(peer, "it has sent a message of a wrong form");
+  if (message == nullptr || message->bulk) return break_off(peer, "it has sent a malformed message");
   message->bulk = incoming.data;
   join(peer, wire.number);
   return UCS_INPROGRESS;  // UCX keeps the data

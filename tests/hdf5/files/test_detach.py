@@ -145,7 +145,7 @@ said.append(str(h5py.is_hdf5(sys.argv[1])))
 print(json.dumps(said))
 """, name))
         os.kill(server, signal.SIGCONT)
-    assert "is not whole" in said[0] and str(name) in said[0] and said[1] == "False"
+    assert "is incomplete" in said[0] and str(name) in said[0] and said[1] == "False"
 
 
 def test_what_a_killed_program_had_closed_becomes_whole(tmp_path, monkeypatch):
@@ -414,9 +414,9 @@ def test_a_failure_does_not_break_the_close_of_another_file(tmp_path, small_disk
     accessible, flushed, closed, is_open, filtered, read, created, again, value = json.loads(done.stdout)
     assert (accessible, flushed, closed, is_open, filtered) == ("False", "", "", "False", "")
     assert (read, again, value) == ("", "", "99999.0")
-    assert f"'{small_disk}/a.h5' is not whole" in created and "No space left on device" in created
-    assert f"'{small_disk}/a.h5' is not whole" in done.stderr and "No space left on device" in done.stderr
-    assert re.search("1 of [1-4] HDF5 files? that the program closed without waiting is not whole", done.stderr)
+    assert f"'{small_disk}/a.h5' is incomplete" in created and "No space left on device" in created
+    assert f"'{small_disk}/a.h5' is incomplete" in done.stderr and "No space left on device" in done.stderr
+    assert re.search("1 of [1-4] HDF5 files? that the program closed without waiting is incomplete", done.stderr)
     assert lacks_seal(small_disk / "a.h5") and names(tmp_path) == ["b.h5", "c.h5"]
 
 

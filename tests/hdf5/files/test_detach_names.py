@@ -120,7 +120,7 @@ def test_a_file_that_is_not_whole_replaces_no_other(tmp_path, small_disk, place,
     done = subprocess.run([sys.executable, "-c", LOSER, small_disk, first], text=True, capture_output=True,
                           env=environment(tmp_path, place, close="detach"), timeout=600)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [5, 5, 5, 0, 0, 0] and "is not whole" in done.stderr
+    assert json.loads(done.stdout) == [5, 5, 5, 0, 0, 0] and "is incomplete" in done.stderr
     with h5py.File(small_disk / "last.h5") as file:
         assert file["x"][0] == 1.0
 

@@ -66,7 +66,7 @@ def test_detaching_keeps_other_preloaded_libraries(monkeypatch, tmp_path):
     added = run_command.variables(None, None, None, {}, close="detach")
     assert (added["LD_PRELOAD"], added["LD_LIBRARY_PATH"]) == ("names.so", str(odd))
     monkeypatch.setattr(run_command, "NAMES", tmp_path / "none.so")
-    with pytest.raises(ValueError, match="found no .*none.so: the package is not whole"):
+    with pytest.raises(ValueError, match="found no .*none.so: the package is incomplete"):
         run_command.variables(None, None, None, {}, close="detach")
 
 

@@ -116,7 +116,7 @@ def kill_and_wait(pid):
 
 
 def test_of_clients_that_come_together_one_more_than_expected_is_refused(config, clients, tmp_path):
-    """The second of two has yet to lock its name when the third comes. Whoever is ready last is one too many."""
+    """The second of two has yet to lock its name when the third comes. The last one to be ready is one too many."""
     gate = FileGate(tmp_path, "_c1.lock")
     file = config(", clients: 2")
     file.write_text(file.read_text().replace("storage: {", "storage: {file_per: node, "))

@@ -93,7 +93,7 @@ def test_killed_clients_of_a_node_leave_whole_files_and_nothing_else(tmp_path, r
         opened, opens = os.pipe()
         children = [begin(file, seed, client, steps, opens) for client in range(CLIENTS)]
         os.close(opens)  # so that the read ends if all children do
-        for _ in children:  # whoever dies before is one that never came
+        for _ in children:  # one that dies before counts as never having come
             assert os.read(opened, 1) == b"o"
         victims = chance.sample(range(CLIENTS), chance.randrange(1, CLIENTS))
         for victim in victims:

@@ -232,7 +232,7 @@ def test_the_summary_names_a_file_that_is_not_carried(tmp_path, mpi, uncarried, 
 def test_the_summary_names_what_is_no_regular_file(mpi, uncarried):
     if mpi.name == "mpich":
         pytest.skip("ROMIO keeps its shared pointer beside the file")
-    assert "/dev/null is not carried: it is no regular file" in uncarried("plain", "/dev/null")
+    assert "/dev/null is not carried: it is not a regular file" in uncarried("plain", "/dev/null")
 
 
 def test_types_with_large_counts(tmp_path, mpi):

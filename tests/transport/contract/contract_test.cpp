@@ -459,7 +459,7 @@ TEST_P(TransportContract, TwoHundredConnections) {
   };
   size_t to_connect = kConnections;
   ASSERT_TRUE(rig_->run_until([&] {
-    // A listener lets a connection that takes long give way to others. Whoever is dropped comes again, as links do.
+    // A listener lets a connection that takes long give way to others. A dropped peer reconnects, as links do.
     for (; to_connect > 0; --to_connect) rig_->client.transport->connect(rig_->address);
     to_connect = follow(rig_->client, Kind::connected, connected);
     follow(rig_->listener, Kind::accepted, accepted);

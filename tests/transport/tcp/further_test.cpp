@@ -268,7 +268,7 @@ TEST_F(Further, ASecretEndsWithItsPeer) {
   expect_refused(*asking(invitation_.number, secret_));
 }
 
-// Whoever does not ask, or asks for something else, is no more than a stranger.
+// A peer that does not ask, or asks for something else, stays a stranger.
 TEST_F(Further, IsAStrangerUntilItHasJoined) {
   start({.greeting = std::chrono::seconds(1), .connections = 4});
   RawPeer silent(*rig_, true);

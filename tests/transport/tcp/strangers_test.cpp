@@ -55,7 +55,7 @@ TEST_F(Strangers, AnotherKeyIsRefusedAndBothEndsSayWhy) {
   const Status refused = rig_->next(rig_->listener, Kind::refused).status;
   EXPECT_NE(message_of(refused).find(test_key(2).identity), std::string::npos) << message_of(refused);
   EXPECT_NE(message_of(refused).find(test_key(1).identity), std::string::npos) << message_of(refused);
-  // Whoever reports it names the address.
+  // The one that reports it names the address.
   EXPECT_EQ(message_of(refused).find("127.0.0.1"), std::string::npos) << message_of(refused);
   EXPECT_EQ(message_of(lost).find("127.0.0.1"), std::string::npos) << message_of(lost);
   EXPECT_EQ(rig_->listener.count(Kind::accepted), 0U);
