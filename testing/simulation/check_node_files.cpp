@@ -199,7 +199,7 @@ class NodeIteration {
 
   bool may_be_now() const {
     if (!begun() || !ended() || of_any(&IterationModel::dropped)) return false;
-    // As for a file of one client: a name that is not durable, a file that recovery publishes, and one without blocks.
+    // As for a file of one client: a name that is not durable, a file that recovery publishes, one without blocks.
     const bool durable = fates_[0].config->storage.durability == Durability::durable;
     const bool only_events = std::all_of(iterations_.begin(), iterations_.end(),
                                          [](const IterationModel* of) { return of->now.blocks.empty(); });
