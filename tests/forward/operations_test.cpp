@@ -185,5 +185,28 @@ TEST_F(Operations, AnAnswerThatNeverComesEndsTheLink) {
   EXPECT_EQ(bytes_of_file(scratch_ / "a"), bytes_);
 }
 
+// A forwarder takes so many calls of one client; further ones wait here.
+TEST_F(Operations, AnyNumberAtOnceKeepsTheLink) {
+  ForwardedClient client(rig_, {"io1", "io2"});
+  constexpr int kMany = 300;
+  for (int i = 0; i < kMany; ++i) {
+    client.storage().submit(
+        FileOperation{.kind = Kind::open, .path = scratch_ / std::to_string(i), .mode = OpenMode::create});
+  }
+  int opened = 0;
+  for (int rounds = 0; opened < kMany && rounds < 100'000; ++rounds) {
+    client.reap();
+    while (auto end = client.storage().reap_operation()) {
+      ASSERT_TRUE(end->status.ok()) << end->status.fault().message;
+      client.storage().submit(FileOperation{.kind = Kind::stat, .path = scratch_ / std::to_string(opened)});
+      ++opened;
+    }
+    rig_.turn();
+  }
+  EXPECT_GE(opened, kMany);
+  for (const auto& [host, node] : rig_.forwarders) EXPECT_EQ(node->log.complaints(), std::vector<std::string>{});
+  EXPECT_EQ(client.log.complaints(), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace tailrace::impl

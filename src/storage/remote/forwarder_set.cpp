@@ -149,15 +149,27 @@ uint64_t ForwarderSet::send_call(Forwarder& of, const ForwardCallMessage& messag
   const uint64_t number = next_number_++;
   // A renaming waits for all that was confirmed of its file, however slow the storage is.
   const bool has_limit = message.record.call != ForwardCall::rename;
-  of.calls[number] = {.until = has_limit ? clock_.now() + options_.answer : Nanoseconds::max(), .wants_bulk = bulk};
-  links_.send(of.peer, encode_call(number, message), {}, number);
+  of.calls[number].wants_bulk = bulk;
+  of.queued.push_back({number, has_limit, encode_call(number, message)});
+  send_queued(of);
   return number;
+}
+
+// Sends calls until as many are unanswered as the forwarder takes of one client.
+void ForwarderSet::send_queued(Forwarder& of) {
+  while (!of.queued.empty() && of.calls.size() - of.queued.size() < of.window) {
+    const QueuedCall call = std::move(of.queued.front());
+    of.queued.pop_front();
+    if (call.has_limit) of.calls.at(call.number).until = clock_.now() + options_.answer;
+    links_.send(of.peer, call.body, {}, call.number);
+  }
 }
 
 // Reports the answer to a call; none: there is none.
 void ForwarderSet::end_call(size_t forwarder, uint64_t number, std::optional<ForwardAnswer> answer,
                             std::vector<std::byte> bytes) {
   forwarders_[forwarder].calls.erase(number);
+  send_queued(forwarders_[forwarder]);
   events_.push_back({.kind = ForwarderEvent::Kind::answered,
                      .forwarder = forwarder,
                      .number = number,
@@ -186,6 +198,7 @@ Nanoseconds ForwarderSet::answer_due(const Forwarder& of) {
 // Reports the calls of a link that is gone.
 void ForwarderSet::forget_calls(size_t forwarder) {
   Forwarder& of = forwarders_[forwarder];
+  of.queued.clear();
   const uint64_t joining = std::exchange(of.joining, 0);
   of.calls.erase(joining);
   for (auto& [number, call] : std::exchange(of.calls, {})) {

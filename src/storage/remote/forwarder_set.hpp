@@ -128,10 +128,16 @@ class ForwarderSet {
   enum class State : uint8_t { idle, connecting, ready, leaving, lost };
   // A call that is not answered.
   struct Call {
-    Nanoseconds until{0};  // when it must be answered
+    Nanoseconds until = Nanoseconds::max();  // when it must be answered
     bool wants_bulk = false;
     std::optional<ForwardAnswer> answer = std::nullopt;  // its bulk data are on their way
     std::vector<std::byte> bulk = {};
+  };
+  // A call that is not sent.
+  struct QueuedCall {
+    uint64_t number = 0;
+    bool has_limit = true;
+    std::vector<std::byte> body;
   };
   struct Forwarder {
     std::string address;
@@ -145,6 +151,7 @@ class ForwarderSet {
     Nanoseconds acts_until{0};                     // for the links so far
     std::map<uint64_t, uint32_t> unanswered = {};  // by number: the records of a message of transfers
     std::map<uint64_t, Call> calls = {};           // by number
+    std::deque<QueuedCall> queued = {};            // those that the forwarder has no room for yet
     Status why = {};                               // why it was lost
   };
   static constexpr uint64_t kCallTag = uint64_t{1} << 61;
@@ -153,6 +160,7 @@ class ForwarderSet {
   void join(Forwarder& of);
   void end_joining(size_t forwarder, const ForwardAnswer& answer);
   uint64_t send_call(Forwarder& of, const ForwardCallMessage& message, bool bulk);
+  void send_queued(Forwarder& of);
   void end_call(size_t forwarder, uint64_t number, std::optional<ForwardAnswer> answer, std::vector<std::byte> bytes);
   void pump(Nanoseconds limit);
   void take(LinkEvent& event);
