@@ -7,9 +7,13 @@
 
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <thread>
+#include <utility>
 
 #include "format/hdf5/hdf5_format.hpp"
 #include "format/hdf5/inspect_file.hpp"
+#include "testing/forwarding_file_system.hpp"
 #include "testing/sample_config.hpp"
 #include "testing/scratch.hpp"
 #include "written_file.hpp"
@@ -93,6 +97,26 @@ TEST_F(WrittenRecord, ARootThatIsNotThereMakesTheFileIncomplete) {
   EXPECT_TRUE(parse_commit_record(bytes));
   EXPECT_FALSE(complete());
   EXPECT_FALSE(find_dataset(os_files(), path_, 1, as_).ok());
+}
+
+// A file system whose reads wait for a thread that uses HDF5, as the server's thread may.
+class WaitsForHdf5 final : public ForwardingFileSystem {
+ public:
+  WaitsForHdf5(FileSystem& inner, std::function<void()> use) : ForwardingFileSystem(inner), use_(std::move(use)) {}
+  Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override {
+    std::thread(use_).join();
+    return ForwardingFileSystem::read(file, offset, to);
+  }
+
+ private:
+  const std::function<void()> use_;
+};
+
+TEST_F(WrittenRecord, NobodyWaitsForStorageWithTheLockOfHdf5) {
+  WaitsForHdf5 files(os_files(), [this] { EXPECT_TRUE(find_dataset(os_files(), path_, 1, as_).ok()); });
+  EXPECT_TRUE(find_dataset(files, path_, 1, as_).ok());
+  EXPECT_EQ(find_dataset(files, path_, 2, as_).status().code(), TAILRACE_NOT_FOUND);
+  EXPECT_TRUE(find_time(files, path_, "/data/1").ok());
 }
 
 // Found by fuzzing: opening a pipe waited for ever for a writer.

@@ -143,8 +143,8 @@ Result<std::unique_ptr<PublishedFile>> open_published(FileSystem& files, const s
                                                  "whole, expected one that tailrace has published",
                                                  path, counted(size, "byte")));
   }
-  const ReadableFile readable{&files, open.value().handle(), size};
-  return std::unique_ptr<PublishedFile>(new PublishedFile{std::move(open).value(), readable});
+  const FileHandle handle = open.value().handle();
+  return std::unique_ptr<PublishedFile>(new PublishedFile{std::move(open).value(), {files, handle, size}});
 }
 
 // A dataset of a complete file. LibraryLock is held for its life.
@@ -155,16 +155,16 @@ struct OpenDataset {
   Handle dataset;
 };
 
-Handle open_for_reading(const std::string& path, const ReadableFile& file) {
+Handle open_for_reading(const std::string& path, ReadableFile& file) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (!use_readable(access.id(), &file)) return {};
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose};
 }
 
-Result<OpenDataset> open_dataset(const std::string& path, const PublishedFile& published, int64_t iteration,
+Result<OpenDataset> open_dataset(const std::string& path, PublishedFile& published, int64_t iteration,
                                  const StoredAs& as) {
   OpenDataset open;
-  open.file_size = published.readable.size;
+  open.file_size = published.readable.size();
   const bool at_root = *as.root == '\0';  // of a file of the plain format
   open.name = at_root ? "/" + as.name : fmt::format("/data/{}/{}/{}", iteration, as.root, as.name);
   open.file = open_for_reading(path, published.readable);
@@ -237,92 +237,104 @@ int take_chunk(const hsize_t* offset, unsigned skipped, haddr_t address, hsize_t
   return H5_ITER_CONT;
 }
 
+// Opens a file, and has HDF5 look into it, again and again until all that it reads has been fetched.
+template <class T, class Look>
+Result<T> look_into(FileSystem& files, const std::string& path, Look look) {
+  const auto published = open_published(files, path);
+  if (!published.ok()) return published.status();
+  ReadableFile& file = published.value()->readable;
+  for (;;) {
+    if (Status status = file.fetch(); !status.ok()) return status;
+    const LibraryLock lock;
+    Result<T> found = look(*published.value());
+    if (!file.is_missing_some()) return found;
+    H5Eclear2(H5E_DEFAULT);
+  }
+}
+
 }  // namespace
 
 Result<FileTime> find_time(FileSystem& files, const std::string& path, const std::string& group) {
-  const auto published = open_published(files, path);
-  if (!published.ok()) return published.status();
-  const LibraryLock lock;
-  const Handle file = open_for_reading(path, published.value()->readable);
-  if (!file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
-  FileTime found;
-  for (const auto& [name, value] : {std::pair(kTimeAttribute, &found.time), {"timeUnitSI", &found.unit}}) {
-    const Handle attribute(H5Aopen_by_name(file.id(), group.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    const Handle space(H5Aget_space(attribute.id()), H5Sclose);
-    if (H5Sget_simple_extent_npoints(space.id()) == 1 && H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, value) >= 0)
-      continue;
-    H5Eclear2(H5E_DEFAULT);
-    return Status(TAILRACE_NOT_FOUND,
-                  fmt::format("read: '{}' has no number as attribute {} of {}", path, name, group));
-  }
-  return found;
+  return look_into<FileTime>(files, path, [&](PublishedFile& published) -> Result<FileTime> {
+    const Handle file = open_for_reading(path, published.readable);
+    if (!file.valid()) return hdf5_failure(TAILRACE_IO_ERROR, "open", path);
+    FileTime found;
+    for (const auto& [name, value] : {std::pair(kTimeAttribute, &found.time), {"timeUnitSI", &found.unit}}) {
+      const Handle attribute(H5Aopen_by_name(file.id(), group.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+      const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+      if (H5Sget_simple_extent_npoints(space.id()) == 1 && H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, value) >= 0)
+        continue;
+      H5Eclear2(H5E_DEFAULT);
+      return Status(TAILRACE_NOT_FOUND,
+                    fmt::format("read: '{}' has no number as attribute {} of {}", path, name, group));
+    }
+    return found;
+  });
 }
 
 Result<Extent> find_dataset(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as) {
-  const auto published = open_published(files, path);
-  if (!published.ok()) return published.status();
-  const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as);
-  if (!opened.ok()) return opened.status();
-  const OpenDataset& open = opened.value();
-  if (Status status = check_shape(open, path, as.shape()); !status.ok()) return status;
-  const uint64_t bytes = as.bytes();
-  if (bytes == 0) return Extent{};
-  const haddr_t address = H5Dget_offset(open.dataset.id());
-  const hsize_t stored = H5Dget_storage_size(open.dataset.id());
-  if (address == HADDR_UNDEF || stored != bytes) {
-    return Status(TAILRACE_WRONG_SHAPE, fmt::format("read: {} in '{}' holds {} contiguous bytes, expected {}",
-                                                    open.name, path, address == HADDR_UNDEF ? 0 : stored, bytes));
-  }
-  const Extent extent{address, bytes};
-  if (Status status = check_inside(open, path, extent); !status.ok()) return status;
-  return extent;
+  return look_into<Extent>(files, path, [&](PublishedFile& published) -> Result<Extent> {
+    const Result<OpenDataset> opened = open_dataset(path, published, iteration, as);
+    if (!opened.ok()) return opened.status();
+    const OpenDataset& open = opened.value();
+    if (Status status = check_shape(open, path, as.shape()); !status.ok()) return status;
+    const uint64_t bytes = as.bytes();
+    if (bytes == 0) return Extent{};
+    const haddr_t address = H5Dget_offset(open.dataset.id());
+    const hsize_t stored = H5Dget_storage_size(open.dataset.id());
+    if (address == HADDR_UNDEF || stored != bytes) {
+      return Status(TAILRACE_WRONG_SHAPE, fmt::format("read: {} in '{}' holds {} contiguous bytes, expected {}",
+                                                      open.name, path, address == HADDR_UNDEF ? 0 : stored, bytes));
+    }
+    const Extent extent{address, bytes};
+    if (Status status = check_inside(open, path, extent); !status.ok()) return status;
+    return extent;
+  });
 }
 
 Result<bool> has_block(FileSystem& files, const std::string& path, int64_t iteration, const StoredAs& as) {
-  const auto published = open_published(files, path);
-  if (!published.ok()) return published.status();
-  const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as);
-  if (!opened.ok()) return opened.status();
-  const hid_t dataset = opened.value().dataset.id();
-  if (H5Aexists(dataset, "tailraceBlocks") <= 0) return true;
-  const Handle attribute(H5Aopen(dataset, "tailraceBlocks", H5P_DEFAULT), H5Aclose);
-  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  std::vector<uint64_t> all(static_cast<size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))));
-  if (all.empty()) return false;
-  if (H5Aread(attribute.id(), H5T_NATIVE_UINT64, all.data()) < 0)
-    return hdf5_failure(TAILRACE_IO_ERROR, "read", path);
-  const std::vector<uint64_t> wanted = place_of(*as.block);
-  for (size_t at = 0; at + wanted.size() <= all.size(); at += wanted.size()) {
-    if (std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<ptrdiff_t>(at))) return true;
-  }
-  return false;
+  return look_into<bool>(files, path, [&](PublishedFile& published) -> Result<bool> {
+    const Result<OpenDataset> opened = open_dataset(path, published, iteration, as);
+    if (!opened.ok()) return opened.status();
+    const hid_t dataset = opened.value().dataset.id();
+    if (H5Aexists(dataset, "tailraceBlocks") <= 0) return true;
+    const Handle attribute(H5Aopen(dataset, "tailraceBlocks", H5P_DEFAULT), H5Aclose);
+    const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+    std::vector<uint64_t> all(static_cast<size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))));
+    if (all.empty()) return false;
+    if (H5Aread(attribute.id(), H5T_NATIVE_UINT64, all.data()) < 0)
+      return hdf5_failure(TAILRACE_IO_ERROR, "read", path);
+    const std::vector<uint64_t> wanted = place_of(*as.block);
+    for (size_t at = 0; at + wanted.size() <= all.size(); at += wanted.size()) {
+      if (std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<ptrdiff_t>(at))) return true;
+    }
+    return false;
+  });
 }
 
 Result<std::vector<PlacedChunk>> find_chunks(FileSystem& files, const std::string& path, int64_t iteration,
                                              const StoredAs& as, const FilterPlan& plan) {
-  const auto published = open_published(files, path);
-  if (!published.ok()) return published.status();
-  const LibraryLock lock;
-  const Result<OpenDataset> opened = open_dataset(path, *published.value(), iteration, as);
-  if (!opened.ok()) return opened.status();
-  const OpenDataset& open = opened.value();
-  if (Status status = check_shape(open, path, plan.chunking.block); !status.ok()) return status;
-  if (!is_stored_as(open.dataset.id(), plan)) {
-    return Status(TAILRACE_WRONG_SHAPE,
-                  fmt::format("read: {} in '{}' is not stored as the configuration says (precision, "
-                              "chunks or filters)",
-                              open.name, path));
-  }
-  ChunkList list{plan.chunking, std::vector<PlacedChunk>(plan.chunking.count())};
-  if (H5Dchunk_iter(open.dataset.id(), H5P_DEFAULT, take_chunk, &list) < 0) {
-    return hdf5_failure(TAILRACE_IO_ERROR, "read", path);
-  }
-  for (const PlacedChunk& chunk : list.chunks) {
-    if (Status status = check_inside(open, path, chunk.extent); !status.ok()) return status;
-  }
-  return std::move(list.chunks);
+  return look_into<std::vector<PlacedChunk>>(
+      files, path, [&](PublishedFile& published) -> Result<std::vector<PlacedChunk>> {
+        const Result<OpenDataset> opened = open_dataset(path, published, iteration, as);
+        if (!opened.ok()) return opened.status();
+        const OpenDataset& open = opened.value();
+        if (Status status = check_shape(open, path, plan.chunking.block); !status.ok()) return status;
+        if (!is_stored_as(open.dataset.id(), plan)) {
+          return Status(TAILRACE_WRONG_SHAPE,
+                        fmt::format("read: {} in '{}' is not stored as the configuration says (precision, "
+                                    "chunks or filters)",
+                                    open.name, path));
+        }
+        ChunkList list{plan.chunking, std::vector<PlacedChunk>(plan.chunking.count())};
+        if (H5Dchunk_iter(open.dataset.id(), H5P_DEFAULT, take_chunk, &list) < 0) {
+          return hdf5_failure(TAILRACE_IO_ERROR, "read", path);
+        }
+        for (const PlacedChunk& chunk : list.chunks) {
+          if (Status status = check_inside(open, path, chunk.extent); !status.ok()) return status;
+        }
+        return std::move(list.chunks);
+      });
 }
 
 }  // namespace tailrace::impl

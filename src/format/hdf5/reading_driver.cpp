@@ -10,12 +10,12 @@ namespace {
 // HDF5 refers to a file by a pointer to this; the public part must come first.
 struct OpenReadable {
   H5FD_t public_part;
-  const ReadableFile* file;
+  ReadableFile* file;
   haddr_t end_of_allocation;
 };
 
 struct ReadingAccess {
-  const ReadableFile* file;
+  ReadableFile* file;
 };
 
 OpenReadable& of(H5FD_t* file) { return *reinterpret_cast<OpenReadable*>(file); }
@@ -52,16 +52,10 @@ herr_t reading_set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
   return 0;
 }
 
-haddr_t reading_get_eof(const H5FD_t* file, H5FD_mem_t) { return of(file).file->size; }
+haddr_t reading_get_eof(const H5FD_t* file, H5FD_mem_t) { return of(file).file->size(); }
 
-// Bytes beyond the end of the file read as zeros, as with HDF5's own drivers.
 herr_t reading_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, size_t size, void* buffer) {
-  const ReadableFile& from = *of(file).file;
-  const std::span<std::byte> to(static_cast<std::byte*>(buffer), size);
-  const Result<size_t> count = from.files->read(from.handle, address, to);
-  if (!count.ok()) return -1;
-  std::fill(to.begin() + static_cast<ptrdiff_t>(count.value()), to.end(), std::byte{0});
-  return 0;
+  return of(file).file->read(address, {static_cast<std::byte*>(buffer), size}) ? 0 : -1;
 }
 
 herr_t reading_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, size_t, const void*) { return -1; }
@@ -90,7 +84,37 @@ H5FD_class_t reading_class() {
 
 }  // namespace
 
-bool use_readable(hid_t access, const ReadableFile* file) {
+Status ReadableFile::fetch() {
+  const uint64_t first = *missing_;
+  std::vector<std::byte> bytes(next_pages_ * kPage);
+  const Result<size_t> count = files_.read(handle_, first * kPage, bytes);
+  if (!count.ok()) return count.status();
+  for (uint64_t i = 0; i < next_pages_; ++i) {
+    const auto begin = bytes.begin() + static_cast<ptrdiff_t>(i * kPage);
+    pages_[first + i].assign(begin, begin + static_cast<ptrdiff_t>(kPage));
+  }
+  missing_.reset();
+  next_pages_ = std::min(2 * next_pages_, kMostPages);
+  return {};
+}
+
+bool ReadableFile::read(uint64_t offset, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const auto page = pages_.find(offset / kPage);
+    if (page == pages_.end()) {
+      missing_ = offset / kPage;
+      return false;
+    }
+    const uint64_t skip = offset % kPage;
+    const size_t part = std::min<uint64_t>(to.size(), kPage - skip);
+    std::copy_n(page->second.begin() + static_cast<ptrdiff_t>(skip), part, to.begin());
+    offset += part;
+    to = to.subspan(part);
+  }
+  return true;
+}
+
+bool use_readable(hid_t access, ReadableFile* file) {
   static const H5FD_class_t driver = reading_class();
   static const hid_t registered = H5FDregister(&driver);  // for the library's life, under LibraryLock
   const ReadingAccess info{file};
