@@ -317,11 +317,11 @@ void Engine::start_access(Access access) {
                      [this, id](const FileOperationEnd& end) { end_direct(id, end.direct); });
 }
 
-void Engine::end_direct(FileId id, bool direct) {
+void Engine::end_direct(FileId id, std::optional<bool> direct) {
   File& of = file(id);
   of.direct = direct;
   for (auto& [access, to] : std::exchange(of.undecided, {})) {
-    to.direct = direct;
+    to.direct = direct.value_or(false);
     executor_.start(std::move(access), std::move(to));
   }
 }

@@ -192,7 +192,7 @@ class Engine {
   void carry_out(std::span<const Request* const> batch);
   void count_before(const Request& request, std::span<const Piece> carried_out);
   void start_access(Access access);
-  void end_direct(FileId id, bool direct);
+  void end_direct(FileId id, std::optional<bool> direct);
   void start(const Request& request);
   void finish_access(Executor::Ended& end);
   void note_begun(uint32_t slot, Nanoseconds begun);

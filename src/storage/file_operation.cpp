@@ -1,5 +1,6 @@
 #include "storage/file_operation.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -35,7 +36,11 @@ FileOperationEnd carry_out(FileSystem& files, const FileOperation& operation) {
       if (size.ok()) end.size = size.value();
       return end;
     }
-    case FileOperation::Kind::direct: end.direct = files.direct(operation.file); return end;
+    case FileOperation::Kind::direct:
+      errno = 0;
+      end.direct = files.direct(operation.file);
+      if (!*end.direct && (errno == EMFILE || errno == ENFILE)) end.direct.reset();
+      return end;
     case FileOperation::Kind::close: files.close(operation.file); return end;
     case FileOperation::Kind::truncate: end.status = files.truncate(operation.file, operation.size); return end;
     case FileOperation::Kind::rename:

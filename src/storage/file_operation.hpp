@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "storage/file_system.hpp"
@@ -48,10 +49,10 @@ struct FileOperation {
 struct FileOperationEnd {
   uint64_t tag = 0;
   Status status = {};
-  Opened opened = {};    // by an `open` that succeeded
-  NameFacts facts = {};  // found by a `stat` that succeeded
-  uint64_t size = 0;     // bytes, found by a `size` that succeeded
-  bool direct = false;   // found by a `direct`: direct transfers are possible
+  Opened opened = {};                  // by an `open` that succeeded
+  NameFacts facts = {};                // found by a `stat` that succeeded
+  uint64_t size = 0;                   // bytes, found by a `size` that succeeded
+  std::optional<bool> direct = false;  // found by a `direct`: such transfers are possible; none: not at the moment
 };
 
 // Returns `path` as it is below the directory `root`, with which it begins.

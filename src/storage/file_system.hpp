@@ -79,7 +79,7 @@ class FileSystem {
   virtual void close(FileHandle file) = 0;
   // Returns true if direct transfers on this file are possible (some file systems refuse them). May open the file
   // once more for them, so call it only when there is something to transfer directly. Buffered transfers may be in
-  // progress.
+  // progress. If the process has too many files open for that now, returns false, and errno is EMFILE or ENFILE.
   virtual bool direct(FileHandle file) const = 0;
   // Returns the length in bytes.
   virtual Result<uint64_t> size(FileHandle file) const = 0;

@@ -25,56 +25,86 @@ class SlowToOpenDirectly final : public Storage {
     ++asked;
     held_ = std::move(operation);
   }
-  std::optional<FileOperationEnd> reap_operation() override { return inner_.reap_operation(); }
+  std::optional<FileOperationEnd> reap_operation() override {
+    if (refused_) return std::exchange(refused_, std::nullopt);
+    return inner_.reap_operation();
+  }
   void release() { inner_.submit(*std::exchange(held_, std::nullopt)); }
+  // Too many files are open for the one that was asked for.
+  void refuse() { refused_ = {.tag = std::exchange(held_, std::nullopt)->tag, .direct = std::nullopt}; }
 
   int asked = 0;
 
  private:
   Storage& inner_;
   std::optional<FileOperation> held_;
+  std::optional<FileOperationEnd> refused_;
 };
 
-TEST(DirectTransfers, WaitAloneUntilTheirFileIsOpenForThem) {
-  EngineRig rig({.plan = {.pretend_direct = 4096}});
-  SlowToOpenDirectly storage(rig.faults);
-  EngineOptions options;
-  options.execute.direct_from = 8192;
-  Engine engine(storage, rig.fifo, rig.clock, options);
-  alignas(4096) static char memory[16384];
-  const auto submit = [&](FileId file, Operation operation, uint64_t offset, uint64_t length) {
+class DirectTransfers : public ::testing::Test {
+ protected:
+  uint64_t submit(FileId file, Operation operation, uint64_t offset, uint64_t length) {
+    alignas(4096) static char memory[16384];
     Request request;
     request.operation = operation;
     request.file = file;
     if (length > 0) request.pieces = {{{offset, length}, reinterpret_cast<std::byte*>(memory)}};
-    request.sink = &rig.ends;
-    request.token = request.sequence = rig.next_token++;
-    engine.submit(std::move(request));
-    return rig.next_token - 1;
-  };
-  const auto run = [&] {
-    for (int i = 0; i < 1000; ++i) engine.progress();
-  };
-  const FileId first = engine.open("first", OpenMode::create, 0, "");
-  const FileId second = engine.open("second", OpenMode::create, 0, "");
+    request.sink = &rig_.ends;
+    request.token = request.sequence = rig_.next_token++;
+    engine_.submit(std::move(request));
+    return rig_.next_token - 1;
+  }
+  static EngineOptions from(uint64_t bytes) {
+    EngineOptions options;
+    options.execute.direct_from = bytes;
+    return options;
+  }
+  void run() {
+    for (int i = 0; i < 1000; ++i) engine_.progress();
+  }
+
+  EngineRig rig_{{.plan = {.pretend_direct = 4096}}};
+  SlowToOpenDirectly storage_{rig_.faults};
+  Engine engine_{storage_, rig_.fifo, rig_.clock, from(8192)};
+};
+
+TEST_F(DirectTransfers, WaitAloneUntilTheirFileIsOpenForThem) {
+  const FileId first = engine_.open("first", OpenMode::create, 0, "");
+  const FileId second = engine_.open("second", OpenMode::create, 0, "");
   const uint64_t large = submit(first, Operation::write, 0, 16384);
   const uint64_t other = submit(first, Operation::write, 65536, 16384);
   const uint64_t small = submit(first, Operation::write, 40960, 100);
   const uint64_t elsewhere = submit(second, Operation::write, 0, 100);
   run();
-  EXPECT_TRUE(rig.ends.has(small) && rig.ends.has(elsewhere));
-  EXPECT_FALSE(rig.ends.has(large) || rig.ends.has(other));
-  storage.release();
+  EXPECT_TRUE(rig_.ends.has(small) && rig_.ends.has(elsewhere));
+  EXPECT_FALSE(rig_.ends.has(large) || rig_.ends.has(other));
+  storage_.release();
   run();
-  EXPECT_TRUE(rig.ends.of(large).ok() && rig.ends.of(other).ok());
-  EXPECT_EQ(engine.counts().transfers.direct, 2u);
+  EXPECT_TRUE(rig_.ends.of(large).ok() && rig_.ends.of(other).ok());
+  EXPECT_EQ(engine_.counts().transfers.direct, 2u);
   const uint64_t later = submit(first, Operation::write, 0, 16384);
   run();
-  EXPECT_TRUE(rig.ends.of(later).ok());
-  EXPECT_EQ(storage.asked, 1) << "once for each file";
+  EXPECT_TRUE(rig_.ends.of(later).ok());
+  EXPECT_EQ(storage_.asked, 1) << "once for each file";
   for (const FileId file : {first, second}) submit(file, Operation::close, 0, 0);
   run();
-  EXPECT_TRUE(engine.idle());
+  EXPECT_TRUE(engine_.idle());
+}
+
+TEST_F(DirectTransfers, AreTriedAgainWhenFewerFilesAreOpen) {
+  const FileId file = engine_.open("file", OpenMode::create, 0, "");
+  submit(file, Operation::write, 0, 16384);
+  run();
+  storage_.refuse();
+  run();
+  EXPECT_EQ(engine_.counts().transfers.direct, 0u);
+  submit(file, Operation::write, 0, 16384);
+  run();
+  storage_.release();
+  submit(file, Operation::close, 0, 0);
+  run();
+  EXPECT_EQ(engine_.counts().transfers.direct, 1u);
+  EXPECT_TRUE(engine_.idle());
 }
 
 }  // namespace
