@@ -79,6 +79,12 @@ TEST_P(CallsOfThreads, LockNames) {
   call(client, take);
   lock.reset();
   EXPECT_FALSE(client.files().is_locked(scratch_ / "lock"));
+  std::vector<std::unique_ptr<NameLock>> many;  // of an earlier server's clients: this thread takes them at its start
+  for (int i = 0; i < 64; ++i) {
+    many.push_back(client.files().lock(scratch_ / ("lock" + std::to_string(i)), "somebody").value());
+  }
+  call(client, [&](FileSystem&) { many.clear(); });
+  EXPECT_FALSE(client.files().is_locked(scratch_ / "lock0"));
 }
 
 TEST_P(CallsOfThreads, AreMadeAgainWhenTheirForwarderIsLost) {

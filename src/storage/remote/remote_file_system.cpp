@@ -108,7 +108,7 @@ class RemoteFileSystem::Lock final : public NameLock {
  public:
   Lock(RemoteFileSystem& files, RemoteFiles::Lock lock) : files_(files), lock_(lock) {}
   ~Lock() override { (void)files_.run(files_.files_.release(lock_)); }
-  bool held() const override { return lock_->local ? lock_->local->held() : lock_->held && !lock_->gone; }
+  bool held() const override { return files_.run(files_.files_.holds(lock_)); }
   void leave_file() override { lock_->leave = true; }
 
  private:

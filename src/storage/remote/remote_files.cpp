@@ -682,6 +682,10 @@ Task<Result<RemoteFiles::Lock>> RemoteFiles::lock(std::string path, std::string 
   co_return Result<Lock>(std::prev(locks_.end()));
 }
 
+Task<bool> RemoteFiles::holds(Lock lock) const {
+  co_return lock->local ? lock->local->held() : lock->held && !lock->gone;
+}
+
 Task<bool> RemoteFiles::release(Lock lock) {
   Waits::Condition idle(waits_, [lock] { return !lock->moving; });
   co_await idle;

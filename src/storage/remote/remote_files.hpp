@@ -128,6 +128,7 @@ class RemoteFiles {
   };
   using Lock = std::list<Held>::iterator;
   Task<Result<Lock>> lock(std::string path, std::string holder);
+  Task<bool> holds(Lock lock) const;
   Task<bool> release(Lock lock);
 
  private:

@@ -88,17 +88,9 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
                   {.addresses = options.servers, .output = options.output, .grace = options.grace}),
       files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
       calls_(
-          files_, [this](auto start, auto is_over) { drive(start, is_over); },
+          files_, [this](auto start, auto is_over) { carry_out(start, is_over); },
           [this](const Transfer& transfer) { return carry_out(transfer); }),
       posted_(doorbell),
-      calls_of_threads_(
-          files_,
-          [this](auto start, auto is_over) {
-            // A lock that another thread took may end on this one.
-            if (std::this_thread::get_id() == engine_) return drive(start, is_over);
-            posted_.carry_out(start, is_over);
-          },
-          [this](const Transfer& transfer) { return carry_out(transfer); }),
       slots_(options.depth),
       done_(options.depth + 1) {
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) free_slots_.push_back(slot);
@@ -190,11 +182,15 @@ uint32_t RemoteStorage::take_slot(const Transfer& transfer) {
 FileSystem& RemoteStorage::files_of_threads() {
   const std::thread::id engine = std::this_thread::get_id();
   if (engine_ != engine) engine_ = engine;  // other threads read it
-  return calls_of_threads_;
+  return calls_;
 }
 
-// Carries a task out on this thread.
-void RemoteStorage::drive(FunctionRef<void()> start, FunctionRef<bool()> is_over) {
+// Carries a task out while its caller waits. While other threads call, only the engine's drives this: a lock that one
+// of them took may end on another.
+void RemoteStorage::carry_out(FunctionRef<void()> start, FunctionRef<bool()> is_over) {
+  if (engine_ != std::thread::id() && engine_ != std::this_thread::get_id()) {
+    return posted_.carry_out(start, is_over);
+  }
   start();
   progress();
   while (!is_over()) {

@@ -113,7 +113,7 @@ class RemoteStorage final : public Storage {
   uint32_t take_slot(const Transfer& transfer);
   bool cut(const Transfer& transfer);
   static int64_t joined(const Cut& cut);
-  void drive(FunctionRef<void()> start, FunctionRef<bool()> is_over);
+  void carry_out(FunctionRef<void()> start, FunctionRef<bool()> is_over);
   Task<int64_t> carry_out(Transfer transfer);
   void progress();
   void reap_here();
@@ -147,8 +147,7 @@ class RemoteStorage final : public Storage {
   RemoteFiles files_;
   RemoteFileSystem calls_;
   PostedTasks posted_;
-  std::thread::id engine_;  // the thread that drives this; set before another one gets calls_of_threads_
-  RemoteFileSystem calls_of_threads_;
+  std::thread::id engine_;  // the thread that drives this, once others call; set before the first of them does
   std::list<Task<FileOperationEnd>> operations_;  // that were not reaped
   std::deque<FileOperationEnd> ended_;            // of calls, which have waited
   std::deque<Slot> slots_;                        // grows if transfers are cut
