@@ -16,7 +16,7 @@ class LinksTest : public ::testing::Test {
  protected:
   struct End {
     End(LinksTest& test, const std::string& host, int key, Links::Options options = {})
-        : endpoint(test.network_.endpoint(doorbell, host)),
+        : endpoint(test.network_.endpoint(doorbell, host, [this](Nanoseconds limit) { waited = limit; })),
           links(*endpoint, test.clock_, log, encode_terms(ForwardTerms::Role::client, host), options) {
       endpoint->use_key(key);
     }
@@ -33,6 +33,7 @@ class LinksTest : public ::testing::Test {
     }
     Doorbell doorbell;
     KeptLog log;
+    Nanoseconds waited{0};  // the limit of the last wait()
     std::unique_ptr<SimEndpoint> endpoint;
     Links links;
     std::vector<LinkEvent> events;
@@ -161,6 +162,26 @@ TEST_F(LinksTest, LateMessagesKeepNoLease) {
   EXPECT_FALSE(server.links.has_lease(peer));
   ASSERT_EQ(server.count(Kind::lost), 1u);
   EXPECT_EQ(server.last(Kind::lost).status.code(), TAILRACE_TIMEOUT);
+}
+
+// Found by a program whose close took 200 ms: the end of a link is an event of the next poll.
+TEST_F(LinksTest, NobodyWaitsBeforeTheEndOfALinkIsReported) {
+  End server(*this, "server", 0);
+  End client(*this, "client", 0);
+  connect(client, server);
+  client.links.wait(std::chrono::milliseconds(5));
+  EXPECT_EQ(client.waited, std::chrono::milliseconds(5));
+  server.endpoint->die();
+  for (int rounds = 0; rounds < 1000 && client.links.due() != Nanoseconds::zero(); ++rounds) {
+    clock_.advance(std::chrono::microseconds(100));
+    network_.deliver();
+    client.poll();
+  }
+  ASSERT_EQ(client.count(Kind::lost), 0u);
+  client.links.wait(std::chrono::milliseconds(5));
+  EXPECT_EQ(client.waited, Nanoseconds::zero());
+  client.poll();
+  EXPECT_EQ(client.count(Kind::lost), 1u);
 }
 
 TEST_F(LinksTest, ConnectionsAreRefusedWhereAProcessHasEnded) {

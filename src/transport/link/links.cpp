@@ -278,6 +278,12 @@ std::optional<Nanoseconds> Links::due() const {
   return least;
 }
 
+void Links::wait(Nanoseconds limit) {
+  const Nanoseconds now = clock_.now();
+  const Nanoseconds left = late_.empty() ? due().value_or(now + limit) - now : Nanoseconds::zero();
+  transport_.wait(std::clamp(left, Nanoseconds::zero(), limit));
+}
+
 // Forgets links whose sends and receives have all ended.
 void Links::bury(std::vector<LinkEvent>& events) {
   for (auto it = peers_.begin(); it != peers_.end();) {

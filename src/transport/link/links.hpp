@@ -90,7 +90,7 @@ class Links {
   // Returns when poll() must be called even if nothing happens.
   std::optional<Nanoseconds> due() const;
   // Sleeps until poll() may have something, `limit` at most.
-  void wait(Nanoseconds limit) { transport_.wait(limit); }
+  void wait(Nanoseconds limit);
 
  private:
   // The caller greets first, and the other end answers. The caller then speaks, so that the other end knows that it
