@@ -244,6 +244,7 @@ void Filtering::ended(const Request& request, const Status& status) {
   const WorkId id = flights_.at(request.token).work;
   Work& work = works_.at(id);
   if (work.status.ok()) work.status = status;
+  if (!work.is_read() && !status.ok()) files_.format().forget(work.block, status);
   work.course.begun = std::min(work.course.begun, request.course.begun);
   work.course.ended = std::max(work.course.ended, request.course.ended);
   work.course.merged = work.course.merged || request.course.merged;
@@ -264,8 +265,7 @@ void Filtering::release(uint64_t token) {
 }
 
 // The chunks of a read are read one by one. The write of a chunk may fail after the read has begun, and end before
-// the chunk is read. At this point all writes of the block have ended, and the engine no longer reports the failure
-// for that chunk.
+// the chunk is read: then the engine no longer reports the failure for that chunk, but the block is forgotten.
 Status Filtering::end_of_read(const Work& work) {
   if (!work.status.ok() || !work.held) return work.status;
   return files_.format().locate_chunks(work.block).status();
@@ -275,6 +275,7 @@ void Filtering::end_if_done(WorkId id) {
   const auto found = works_.find(id);
   if (found->second.under_way > 0 || found->second.wants_more()) return;
   std::erase(waiting_, id);
+  if (follows_another(id, found->second)) return;
   const auto node = works_.extract(found);
   const Work& work = node.mapped();
   const Descriptor& descriptor = work.descriptor;
@@ -292,6 +293,22 @@ void Filtering::end_if_done(WorkId id) {
   // The host has already reported a failure to the group.
   if (work.held) files_.release(descriptor.iteration);
   wish();
+  const auto next = std::find_if(works_.upper_bound(id), works_.end(),
+                                 [&](const auto& later) { return follows(later.second, work); });
+  if (next != works_.end()) end_if_done(next->first);
+}
+
+// Returns true if both write the same block.
+bool Filtering::follows(const Work& later, const Work& earlier) {
+  return !later.is_read() && !earlier.is_read() && later.descriptor.variable == earlier.descriptor.variable &&
+         later.descriptor.iteration == earlier.descriptor.iteration;
+}
+
+// Writes of one block end in their order, although each has its own place in the file: the successor of a dead server
+// repeats those that have not ended, and would replace the later ones by them.
+bool Filtering::follows_another(WorkId id, const Work& work) const {
+  return std::any_of(works_.begin(), works_.lower_bound(id),
+                     [&](const auto& before) { return follows(work, before.second); });
 }
 
 void Filtering::count(Work& work, const FilterJob& job) {

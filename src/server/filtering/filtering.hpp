@@ -105,6 +105,8 @@ class Filtering final : public FilterJob::Owner, public CompletionSink {
   void release(uint64_t token);
   Status end_of_read(const Work& work);
   void end_if_done(WorkId id);
+  static bool follows(const Work& later, const Work& earlier);
+  bool follows_another(WorkId id, const Work& work) const;
   Effort effort_for(const Work& work) const;
   static bool stays_as_it_is(const Work& work, Effort effort);
 
