@@ -103,7 +103,10 @@ Allowed allowed(const Fate& fate, const IterationModel& iteration, bool recovere
     const bool only_events = iteration.now.blocks.empty();
     // The XDMF file gets its name last, and that may fail.
     const bool xdmf_failed = fate.config->format.xdmf != XdmfIterations::none;
-    may.now = recovered || !fate.closed || only_events || xdmf_failed ||
+    // The record that adds an iteration to a file of several is written in place: where that write fails, it may have
+    // been written all the same.
+    const bool in_place = !fate.config->storage.has_file_each();
+    may.now = recovered || !fate.closed || only_events || xdmf_failed || in_place ||
               fate.config->storage.durability == Durability::durable;
     return may;
   }
