@@ -78,7 +78,7 @@ std::optional<Nanoseconds> Forwarder::due() const {
     if (work->answering) earlier(*work->answering + options_.patience);
   }
   for (const auto& [tag, text] : texts_) earlier(text.since + options_.patience);
-  if (leaving_) earlier(left_at_ + options_.drain);
+  if (leaving_ && is_idle()) earlier(left_at_ + options_.drain);
   return least;
 }
 

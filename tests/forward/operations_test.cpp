@@ -208,5 +208,32 @@ TEST_F(Operations, AnyNumberAtOnceKeepsTheLink) {
   EXPECT_EQ(client.log.complaints(), std::vector<std::string>{});
 }
 
+// A forwarder that shall end sleeps while its file system hangs.
+TEST_F(Operations, AForwarderThatWaitsForOneToEndIsNotDueBeforeIt) {
+  ForwardedClient client(rig_, {"io1"});
+  ForwarderNode& node = *rig_.forwarders.at("io1");
+  node.storage.operations_held = true;
+  client.storage().submit(FileOperation{.kind = Kind::open, .path = scratch_ / "a", .mode = OpenMode::create});
+  for (int rounds = 0; rounds < 1000 && node.storage.operations() == 0; ++rounds) {
+    client.reap();
+    rig_.turn();
+  }
+  ASSERT_EQ(node.storage.operations(), 1u);
+  node.forwarder.leave();
+  const Nanoseconds end = rig_.clock.now() + Forwarder::Options().drain + std::chrono::seconds(1);
+  while (rig_.clock.now() < end) {
+    client.reap();
+    rig_.turn();
+  }
+  node.forwarder.step();
+  EXPECT_GT(node.forwarder.due().value_or(end + end), rig_.clock.now());
+  node.storage.release_operations();
+  for (int rounds = 0; rounds < 1000 && !node.forwarder.has_left(); ++rounds) {
+    client.reap();
+    rig_.turn();
+  }
+  EXPECT_TRUE(node.forwarder.has_left());
+}
+
 }  // namespace
 }  // namespace tailrace::impl
