@@ -59,7 +59,9 @@ void Filtering::give_up(int64_t iteration) {
     work.given_up = true;
     ids.push_back(id);
   }
-  for (const WorkId id : ids) end_if_done(id);
+  for (const WorkId id : ids) {
+    if (works_.contains(id)) end_if_done(id);  // else it has ended behind the one before
+  }
 }
 
 // ---- turns --------------------------------------------------------------------------------------------------
