@@ -87,7 +87,7 @@ run_ctest() {
 # run_pytest [ARGUMENT…]: the same for the tests in Python (pyproject.toml says where they are, and which are slow).
 run_pytest() {
   local code=0 log=$logs/pytest.txt
-  (cd "$root" && "$venv/bin/python" -m pytest -q -rs --color=no --durations=25 -n "$(($(nproc) + 1))" \
+  (cd "$root" && "$venv/bin/python" -m pytest -q -rsfE --color=no --durations=25 -n "$(($(nproc) + 1))" \
     --dist worksteal "$@" >"$log" 2>&1 </dev/null) || code=$?
   if [ "$code" -eq 0 ]; then grep '^SKIPPED' "$log" || true; else cat "$log"; fi
   { grep -E '^(FAILED|ERROR) ' "$log" || true; printf 'pytest: %s\n' "$(tail -n 1 "$log")"; } |
