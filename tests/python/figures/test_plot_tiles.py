@@ -58,7 +58,7 @@ def test_complaints_name_line_and_column(tmp_path, capsys, text, place, said):
 
 @pytest.mark.parametrize("document, said", [
     ([], "no row"), ([1], "row 1: not an object"), ([{"run": 1, "process": 2, "seconds": 3}], 'row 1: no "bytes"'),
-    ({"write_times": 3}, "no list"), ([{"run": 1, "process": 2, "seconds": True, "bytes": 1}], 'found "True"')])
+    ({"write_times": 3}, "not a list"), ([{"run": 1, "process": 2, "seconds": True, "bytes": 1}], 'found "True"')])
 def test_complaints_about_json(tmp_path, capsys, document, said):
     file = tmp_path / "times.json"
     file.write_text(json.dumps(document))
