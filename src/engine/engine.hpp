@@ -159,7 +159,7 @@ class Engine {
     std::string path;
     std::string final_path;
     std::unordered_map<uint32_t, uint64_t> written_to;          // by client: the largest end of its writes so far
-    std::optional<bool> direct;                                 // direct transfers are possible; none: not asked yet
+    std::optional<bool> direct;                                 // direct transfers are possible; none: not known yet
     std::vector<std::pair<Access, ExecutionTarget>> undecided;  // large ones, which wait for that
     Status failure;  // the first one: after it, no operation that depends on the whole file may succeed
     std::shared_ptr<Sizes> sizes;

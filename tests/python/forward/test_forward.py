@@ -221,7 +221,7 @@ with tailrace.open(sys.argv[1], int(sys.argv[2])) as out:
 
 @pytest.mark.usefixtures("runtime_directory")
 def test_a_client_whose_forwarder_hangs_holds_up_nobody_else_of_its_node(tmp_path, key, start):
-    """The forwarder does not lock client 1's name for now. Client 0 of the same server writes and ends meanwhile."""
+    """The forwarder holds the lock of client 1's name up. Client 0 of the same server writes and ends meanwhile."""
     gate = FileGate(tmp_path, "_c1.lock")
     io = start(environment=gate.environment)
     file = write_config(tmp_path, tmp_path / "out", [io.address], key, "core")
