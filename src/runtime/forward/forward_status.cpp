@@ -5,7 +5,7 @@
 #include "base/sync/doorbell.hpp"
 #include "config/config_forward.hpp"
 #include "runtime/parts/open_remote.hpp"
-#include "storage/remote/forwarder_set.hpp"
+#include "storage/remote/forwarders/forwarder_set.hpp"
 
 namespace tailrace::impl {
 Result<std::string> forward_status(const std::string& address, const std::string& key_file) {

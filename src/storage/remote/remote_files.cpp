@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "storage/remote/answers.hpp"
+#include "storage/remote/forwarders/answers.hpp"
 
 namespace tailrace::impl {
 namespace {

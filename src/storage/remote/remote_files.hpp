@@ -27,7 +27,7 @@
 #include "storage/file_operation.hpp"
 #include "storage/file_table.hpp"
 #include "storage/remote/domains.hpp"
-#include "storage/remote/reach.hpp"
+#include "storage/remote/forwarders/reach.hpp"
 
 namespace tailrace::impl {
 

@@ -20,7 +20,7 @@
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
 #include "storage/fixed_fifo.hpp"
-#include "storage/remote/forwarder_set.hpp"
+#include "storage/remote/forwarders/forwarder_set.hpp"
 #include "storage/remote/posted_tasks.hpp"
 #include "storage/remote/remote_file_system.hpp"
 #include "storage/storage.hpp"

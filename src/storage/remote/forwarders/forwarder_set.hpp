@@ -22,7 +22,7 @@
 #include "base/log.hpp"
 #include "base/sync/doorbell.hpp"
 #include "model/wire/forward_wire.hpp"
-#include "storage/remote/answers.hpp"
+#include "storage/remote/forwarders/answers.hpp"
 #include "transport/link/links.hpp"
 
 namespace tailrace::impl {

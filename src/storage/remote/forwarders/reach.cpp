@@ -1,4 +1,4 @@
-#include "storage/remote/reach.hpp"
+#include "storage/remote/forwarders/reach.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "storage/remote/waits.hpp"
+#include "storage/remote/forwarders/waits.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "storage/remote/forwarder_set.hpp"
+#include "storage/remote/forwarders/forwarder_set.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "storage/remote/answers.hpp"
+#include "storage/remote/forwarders/answers.hpp"
 
 #include <algorithm>
 #include <utility>

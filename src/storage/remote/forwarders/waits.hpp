@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "storage/remote/forwarder_set.hpp"
+#include "storage/remote/forwarders/forwarder_set.hpp"
 
 namespace tailrace::impl {
 

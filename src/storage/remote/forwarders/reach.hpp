@@ -12,7 +12,7 @@
 
 #include "base/log.hpp"
 #include "base/sync/task.hpp"
-#include "storage/remote/waits.hpp"
+#include "storage/remote/forwarders/waits.hpp"
 
 namespace tailrace::impl {
 
