@@ -98,7 +98,11 @@ class ForwardRig {
     options.output = output;
     options.process = ++processes_;
     std::unique_ptr<Storage> local;
-    if (on_loss == RemoteFiles::OnLoss::direct) local = std::make_unique<PlainStorage>(doorbell);
+    if (on_loss == RemoteFiles::OnLoss::direct) {
+      auto plain = std::make_unique<PlainStorage>(doorbell);
+      last_local = plain.get();
+      local = std::move(plain);
+    }
     auto endpoint = network.endpoint(doorbell, host, [this](Nanoseconds limit) { turn(limit); });
     endpoint->use_key(client_key);
     return RemoteStorage::create(std::move(endpoint), std::move(local), clock, doorbell, log, options);
@@ -126,6 +130,7 @@ class ForwardRig {
   std::string output = "/out/run";                                   // of clients
   int client_key = 0;                                                // that of forwarders is 0
   std::map<std::string, std::unique_ptr<ForwarderNode>> forwarders;  // by address
+  PlainStorage* last_local = nullptr;                                // that of the last client with OnLoss::direct
   std::function<void()> during_turn;
 
  private:

@@ -68,7 +68,7 @@ Result<NameFacts> RemoteFileSystem::stat(const std::string& path) const {
 Result<std::vector<std::string>> RemoteFileSystem::list(const std::string& directory) const {
   const std::string name = RemoteFiles::absolute(directory);
   const auto asked = ask(name, RemoteFiles::call_on(ForwardCall::list, name), "list", true);
-  if (files_.falls_back(asked.status())) return files_.local()->list(name);
+  if (files_.falls_back(asked.status())) return files_.local().files().list(name);
   if (!asked.ok()) return asked.status();
   std::vector<std::string> names;
   std::string one;
@@ -85,7 +85,7 @@ Result<std::vector<std::string>> RemoteFileSystem::list(const std::string& direc
 Status RemoteFileSystem::make_directory(const std::string& path) {
   const std::string name = RemoteFiles::absolute(path);
   const auto asked = ask(name, RemoteFiles::call_on(ForwardCall::make_directory, name), "create directory");
-  return files_.falls_back(asked.status()) ? files_.local()->make_directory(name) : asked.status();
+  return files_.falls_back(asked.status()) ? files_.local().files().make_directory(name) : asked.status();
 }
 
 Status RemoteFileSystem::remove(const std::string& path) { return now({.kind = Kind::unlink, .path = path}).status; }
@@ -93,13 +93,13 @@ Status RemoteFileSystem::remove(const std::string& path) { return now({.kind = K
 Status RemoteFileSystem::check_below(const std::string& root, const std::string& relative) const {
   const std::string name = RemoteFiles::absolute(root);
   const auto asked = ask(name, RemoteFiles::call_on(ForwardCall::check_below, name, relative), "check");
-  return files_.falls_back(asked.status()) ? files_.local()->check_below(name, relative) : asked.status();
+  return files_.falls_back(asked.status()) ? files_.local().files().check_below(name, relative) : asked.status();
 }
 
 bool RemoteFileSystem::is_locked(const std::string& path) const {
   const std::string name = RemoteFiles::absolute(path);
   const auto asked = ask(name, RemoteFiles::call_on(ForwardCall::is_locked, name), "look at the lock");
-  if (files_.falls_back(asked.status())) return files_.local()->is_locked(name);
+  if (files_.falls_back(asked.status())) return files_.local().files().is_locked(name);
   return asked.ok() && asked.value().answer.record.value != 0;
 }
 

@@ -71,13 +71,13 @@ Status expect_same(const RemoteFiles::File& file, FileIdentity found) {
 
 }  // namespace
 
-RemoteFiles::RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, bool spread, FileSystem* local)
+RemoteFiles::RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, bool spread, Storage* local)
     : forwarders_(forwarders),
       log_(log),
       on_loss_(on_loss),
       spread_(spread),
-      local_(local),
       waits_(forwarders),
+      local_(local, waits_),
       reach_(forwarders, waits_, log, on_loss, [this] { return let_leaving_end(); }) {}
 
 // Forwarders may have other working directories than this process.
@@ -216,7 +216,7 @@ Task<FileOperationEnd> RemoteFiles::open(FileOperation operation) {
   }
   operation.path = file.path;
   operation.root = message.second;
-  end = impl::carry_out(*local_, operation);
+  end = co_await local_.carry_out(std::move(operation));
   if (!end.status.ok()) co_return end;
   file.here = true;
   file.local = end.opened.file;
@@ -233,7 +233,7 @@ Task<FileOperationEnd> RemoteFiles::on_name(FileOperation operation) {
   const ForwardCallMessage message =
       call_on(looks ? ForwardCall::stat : ForwardCall::remove, operation.path, operation.root);
   const Result<Asked> asked = co_await ask(operation.path, message, looks ? "stat" : "remove");
-  if (falls_back(asked.status())) co_return impl::carry_out(*local_, operation);
+  if (falls_back(asked.status())) co_return co_await local_.carry_out(std::move(operation));
   FileOperationEnd end{operation.tag, asked.status()};
   if (looks && asked.ok()) end.facts = facts_in(asked.value().answer);
   co_return end;
@@ -252,7 +252,7 @@ Task<FileOperationEnd> RemoteFiles::on_file(FileOperation operation) {
       co_await ask_of(handle, message, sizes ? "stat" : (cuts ? "truncate" : "allocate"));
   if (!answer.ok() && files_.at(handle).here) {
     operation.file = files_.at(handle).local;
-    co_return impl::carry_out(*local_, operation);
+    co_return co_await local_.carry_out(std::move(operation));
   }
   FileOperationEnd end{operation.tag, answer.status()};
   if (sizes && answer.ok()) end.size = answer.value().record.value;
@@ -282,7 +282,7 @@ Task<Status> RemoteFiles::rename(FileHandle handle, std::string path, bool repla
     status = file.failure;
     if (!status.ok() || file.path == path) break;
     if (file.here) {
-      status = local_->rename(file.local, path, replace);
+      status = co_await local_.rename(file.local, path, replace);
       answered = true;
     } else {
       message.record.file = file.remote;
@@ -337,8 +337,8 @@ Task<bool> RemoteFiles::close(FileHandle handle) {
 // Has a file closed where it is open. A forwarder that is lost has closed it.
 Task<bool> RemoteFiles::close_at(FileHandle handle) {
   const File& file = files_.at(handle);
-  if (file.here) local_->close(file.local);
-  const bool is_there = !file.here && !file.closed && (is_linked(file) || still_answers(file));
+  if (file.here) co_return co_await local_.close(file.local);
+  const bool is_there = !file.closed && (is_linked(file) || still_answers(file));
   if (!is_there) co_return false;
   ForwardCallMessage message = call_on(ForwardCall::close, {});
   message.record.file = file.remote;
@@ -622,7 +622,7 @@ Task<Status> RemoteFiles::open_renamed(std::optional<size_t> forwarder, FileHand
 }
 
 Task<Status> RemoteFiles::open_at(std::optional<size_t> at, File& file) {
-  if (!at) co_return open_here(file);
+  if (!at) co_return co_await open_here(file);
   const size_t forwarder = *at;
   ForwardCallMessage message = opening(file, again(file.mode));
   message.record.flags = CallRecord::kRepeated;
@@ -646,16 +646,17 @@ Task<Status> RemoteFiles::open_at(std::optional<size_t> at, File& file) {
   co_return Status();
 }
 
-Status RemoteFiles::open_here(File& file) {
-  Result<Opened> opened = local_->open(file.path, again(file.mode), file.device);
-  if (!opened.ok()) return opened.status();
-  if (Status same = expect_same(file, opened.value().identity); !same.ok()) {
-    local_->close(opened.value().file);
-    return same;
+Task<Status> RemoteFiles::open_here(File& file) {
+  const Result<Opened> opened = co_await local_.open(file.path, again(file.mode), file.device);
+  if (!opened.ok()) co_return opened.status();
+  const Status same = expect_same(file, opened.value().identity);
+  if (!same.ok()) {
+    (void)co_await local_.close(opened.value().file);
+    co_return same;
   }
   file.local = opened.value().file;
   file.here = true;
-  return {};
+  co_return Status();
 }
 
 // ---- locks -------------------------------------------------------------------------------------------------------
@@ -667,7 +668,7 @@ Task<Result<RemoteFiles::Lock>> RemoteFiles::lock(std::string path, std::string 
   const ForwardCallMessage message = call_on(ForwardCall::lock, lock.path, lock.holder);
   const Result<Asked> asked = co_await ask(lock.path, message, "lock");
   if (falls_back(asked.status())) {
-    auto taken = local_->lock(lock.path, lock.holder);
+    auto taken = co_await local_.lock(lock.path, lock.holder);
     if (!taken.ok()) co_return Result<Lock>(taken.status());
     lock.local = std::move(taken).value();
   } else if (!asked.ok()) {
@@ -691,6 +692,8 @@ Task<bool> RemoteFiles::release(Lock lock) {
   co_await idle;
   if (lock->local) {
     if (lock->leave) lock->local->leave_file();
+    lock->gone = true;  // it does not move meanwhile
+    (void)co_await local_.release(std::move(lock->local));
   } else if (!lock->gone && is_linked(lock->forwarder, lock->link)) {
     (void)co_await let_go(lock->forwarder, lock->remote, lock->leave);
   }
@@ -715,7 +718,7 @@ Task<bool> RemoteFiles::move_lock(Held& lock) {
   lock.gone = true;
   if (!leaves && on_loss_ != OnLoss::fail) (void)co_await reach_.or_outlast(lock.forwarder);
   if (on_loss_ == OnLoss::direct) {
-    auto taken = local_->lock(lock.path, lock.holder);
+    auto taken = co_await local_.lock(lock.path, lock.holder);
     lock.gone = !taken.ok();
     if (taken.ok()) lock.local = std::move(taken).value();
   } else if (on_loss_ == OnLoss::next) {

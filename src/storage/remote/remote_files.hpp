@@ -28,6 +28,7 @@
 #include "storage/file_table.hpp"
 #include "storage/remote/domains.hpp"
 #include "storage/remote/forwarders/reach.hpp"
+#include "storage/remote/local_operations.hpp"
 
 namespace tailrace::impl {
 
@@ -79,7 +80,7 @@ class RemoteFiles {
 
   // Borrows all. `spread`: files are spread over all forwarders. `local`: carries out what no forwarder does, for
   // OnLoss::direct; else null.
-  RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, bool spread, FileSystem* local);
+  RemoteFiles(ForwarderSet& forwarders, Log& log, OnLoss on_loss, bool spread, Storage* local);
 
   File& at(FileHandle file) { return files_.at(file); }
   const File& at(FileHandle file) const { return files_.at(file); }
@@ -108,8 +109,8 @@ class RemoteFiles {
   // Makes a call on a name. If the forwarder is lost before it answers, makes it again elsewhere.
   Task<Result<Asked>> ask(std::string path, ForwardCallMessage message, const char* operation, bool bulk = false);
   // Returns true if this node itself must carry a call out, as no forwarder could be asked.
-  bool falls_back(const Status& status) const { return status.code() == TAILRACE_SERVER_LOST && local_ != nullptr; }
-  FileSystem* local() const { return local_; }
+  bool falls_back(const Status& status) const { return status.code() == TAILRACE_SERVER_LOST && local_.exist(); }
+  LocalOperations& local() { return local_; }
   static std::string absolute(const std::string& path);
   static ForwardCallMessage call_on(ForwardCall call, std::string text, std::string second = {});
 
@@ -149,6 +150,7 @@ class RemoteFiles {
   Task<Status> open_elsewhere(FileHandle file);
   Task<Status> open_renamed(std::optional<size_t> forwarder, FileHandle file);
   Task<Status> open_at(std::optional<size_t> at, File& file);
+  Task<Status> open_here(File& file);
   Task<bool> has_name(FileIdentity identity, std::string path);
   Task<bool> move_lock(Held& lock);
   Task<bool> let_go(size_t forwarder, uint32_t remote, bool leave_file);
@@ -162,7 +164,6 @@ class RemoteFiles {
   void fail(File& file, const Status& why);
   void forget(FileHandle file);
   void adopt(File& file, size_t forwarder, const ForwardAnswer& answer) const;
-  Status open_here(File& file);
   bool still_answers(const File& file) const {
     return forwarders_.is_leaving(file.forwarder) && forwarders_.link(file.forwarder) == file.link;
   }
@@ -174,8 +175,8 @@ class RemoteFiles {
   Log& log_;
   const OnLoss on_loss_;
   const bool spread_;
-  FileSystem* const local_;
   Waits waits_;
+  LocalOperations local_;
   Reach reach_;
   FileTable<File> files_;
   std::vector<FileHandle> open_;  // all that are

@@ -18,6 +18,7 @@ constexpr uint32_t kMostSegments = 1024;
 constexpr uint64_t kTogether = uint64_t{256} << 10;  // most bytes of a message of several transfers
 constexpr uint64_t kSmall = uint64_t{16} << 10;      // bytes of a message whose answer comes soon
 constexpr Nanoseconds kLook = std::chrono::milliseconds(200);
+constexpr Nanoseconds kSoon = std::chrono::milliseconds(1);  // for operations of this node, which wake no link
 
 uint64_t bytes_of(std::span<const iovec> segments) {
   uint64_t bytes = 0;
@@ -86,7 +87,7 @@ RemoteStorage::RemoteStorage(std::unique_ptr<Transport> transport, std::unique_p
       links_(*transport_, clock, log, encode_terms(terms_of(options), options.name), options.links),
       forwarders_(links_, clock, doorbell, log,
                   {.addresses = options.servers, .output = options.output, .grace = options.grace}),
-      files_(forwarders_, log, options.on_loss, options.spread, local_ ? &local_->files() : nullptr),
+      files_(forwarders_, log, options.on_loss, options.spread, local_.get()),
       calls_(
           files_, [this](auto start, auto is_over) { carry_out(start, is_over); },
           [this](const Transfer& transfer) { return carry_out(transfer); }),
@@ -194,7 +195,7 @@ void RemoteStorage::carry_out(FunctionRef<void()> start, FunctionRef<bool()> is_
   start();
   progress();
   while (!is_over()) {
-    forwarders_.wait(kLook);
+    forwarders_.wait(files_.local().any_under_way() ? kSoon : kLook);
     progress();
     doorbell_.wake();  // the ends of others may be among what was taken
   }
@@ -266,8 +267,9 @@ void RemoteStorage::progress() {
   if (any_goes_on || any_ended) doorbell_.wake();
 }
 
-// Takes the ends of transfers that this node itself carries out.
+// Takes the ends of transfers and operations that this node itself carries out.
 void RemoteStorage::reap_here() {
+  files_.local().reap();
   if (!local_ || under_way_here_ == 0) return;
   here_.resize(under_way_here_);
   const size_t count = local_->reap(here_);
