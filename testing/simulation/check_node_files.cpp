@@ -134,7 +134,7 @@ class NodeIteration {
     if (file_ == nullptr) fail("published", "is not a whole HDF5 file");
     std::string why = "is there, though it must not be";
     if (may_be_now()) {
-      if (auto parts = equal_to(&IterationModel::now, &IterationModel::next, why)) {
+      if (auto parts = equal_to(&IterationModel::now, &IterationModel::next, &IterationModel::absent, why)) {
         check_missing();
         return parts;
       }
@@ -142,11 +142,12 @@ class NodeIteration {
     if (must_be_now()) fail("published", why);
     std::string ignored;
     if (recovered_ && any(&IterationModel::leftover)) {
-      auto parts = equal_to(&IterationModel::leftover, &IterationModel::leftover_next, ignored);
+      auto parts = equal_to(&IterationModel::leftover, &IterationModel::leftover_next,
+                            &IterationModel::leftover_absent, ignored);
       if (parts) return parts;
     }
     if (any(&IterationModel::before)) {
-      auto parts = equal_to(&IterationModel::before, nullptr, may_be_now() ? ignored : why);
+      auto parts = equal_to(&IterationModel::before, nullptr, nullptr, may_be_now() ? ignored : why);
       if (parts) return parts;
     }
     fail("published", why);
@@ -219,9 +220,9 @@ class NodeIteration {
     return !has_cause_ || (all_ended() && all_closed());
   }
 
-  // Returns, for each client, which of the two models its part matches; nothing, and `why`, if a part matches
-  // neither.
-  std::optional<Parts> equal_to(auto model, Model otherwise, std::string& why) const {
+  // Returns, for each client, which of the two models its part matches, or an empty one if it may be absent; nothing,
+  // and `why`, if a part matches none.
+  std::optional<Parts> equal_to(auto model, Model otherwise, Flag absent, std::string& why) const {
     Parts parts;
     for (size_t client = 0; client < fates_.size(); ++client) {
       const NodeFilePart part(*file_, fates_[client], number_);
@@ -232,11 +233,14 @@ class NodeIteration {
         parts.push_back(expected);
         continue;
       }
-      if (otherwise == nullptr || !(of.*otherwise) || !part.difference(*(of.*otherwise)).empty()) {
+      if (otherwise != nullptr && of.*otherwise && part.difference(*(of.*otherwise)).empty()) {
+        parts.push_back(*(of.*otherwise));
+      } else if (absent != nullptr && of.*absent && part.difference(FileModel()).empty()) {
+        parts.emplace_back();
+      } else {
         why = difference;
         return std::nullopt;
       }
-      parts.push_back(*(of.*otherwise));
     }
     return parts;
   }
@@ -318,6 +322,7 @@ void take_over(const SimDisk& disk, const Faults& faults, const std::vector<Fate
       next.had_part = true;
       next.leftover = ended ? of.now : of.leftover;
       next.leftover_next = ended ? of.next : of.leftover_next;
+      next.leftover_absent = ended ? of.absent : of.leftover_absent;
     }
     models[client].iterations[number] = next;
   }

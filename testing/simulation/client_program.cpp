@@ -433,7 +433,7 @@ void ClientProgram::hear_the_rest(bool abandoned) {
       if (cause.path.find(file) != std::string::npos || cause.is_of_all_iterations()) iteration.failed = true;
     }
     if (!abandoned || iteration.acknowledged) continue;
-    iteration.next = FileModel();  // the others may go on without it
+    iteration.absent = true;
     iteration.ended = false;
   }
 }
@@ -549,7 +549,7 @@ bool ClientProgram::others_touch(int64_t number) const {
   if (!of_node_) return false;
   return std::any_of(models_.begin(), models_.end(), [&](const ClientModel& other) {
     const IterationModel& iteration = other.iteration(number);
-    return &other != &model_ && (iteration.touched() || iteration.next);
+    return &other != &model_ && (iteration.touched() || iteration.next || iteration.absent);
   });
 }
 

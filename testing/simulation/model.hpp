@@ -58,9 +58,10 @@ struct IterationModel {
   FileModel now;                  // blocks that were accepted
   std::optional<FileModel> next;  // the same, if the verb under way was accepted, too
   std::map<uint32_t, std::pair<Content, const std::byte*>> uncommitted;  // allocated and filled
-  bool ending = false;                                                   // end_iteration has been called …
-  bool ended = false;                                                    // … and has returned
-  bool dropped = false;                                                  // by `when_full: drop`
+  bool absent = false;             // the others may go on without this client's part
+  bool ending = false;             // end_iteration has been called …
+  bool ended = false;              // … and has returned
+  bool dropped = false;            // by `when_full: drop`
   bool failed = false;             // a failure of it, other than of a read, was reported
   bool acknowledged = false;       // a flush has ended without a failure: its file must outlive the client
   bool durable = false;            // the same, and it must outlive the machine
@@ -69,6 +70,7 @@ struct IterationModel {
   std::optional<FileModel> before;         // its published file
   std::optional<FileModel> leftover;       // what recovery may still publish, without a recovery so far
   std::optional<FileModel> leftover_next;  // the same, if the verb was accepted in which its client died
+  bool leftover_absent = false;            // the same, without this client's part
   bool had_part = false;                   // an unfinished file existed when this run began
   bool unknown = false;                    // a power cut may have damaged it
 
@@ -92,7 +94,7 @@ struct ClientModel {
 inline bool may_be_dropped(const std::vector<ClientModel>& clients, int64_t number) {
   return std::any_of(clients.begin(), clients.end(), [number](const ClientModel& client) {
     const IterationModel& iteration = client.iteration(number);
-    const bool in_call = iteration.next.has_value() || (iteration.ending && !iteration.ended);
+    const bool in_call = iteration.next.has_value() || iteration.absent || (iteration.ending && !iteration.ended);
     return iteration.dropped || (client.drops && in_call);
   });
 }
