@@ -8,8 +8,8 @@ namespace {
 
 // The ways to read: a process by itself, or all together.
 using Read = Outcome (OpenFile::*)(uint64_t, void*, int64_t, MPI_Datatype);
-constexpr Read alone = &OpenFile::read;
-constexpr Read together = &OpenFile::read_all;
+constexpr Read read_alone = &OpenFile::read;
+constexpr Read read_together = &OpenFile::read_all;
 
 // Reads at an explicit offset, in elementary types of the view.
 Outcome read_at(Read read, MPI_File handle, OpenFile& file, MPI_Offset offset, void* memory, MPI_Count count,
@@ -44,14 +44,15 @@ using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside al
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, reads_all, offset, here, otherwise)
 
 TAILRACE_READ(File_read_at, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type, MPI_Status* s), at,
-              finish(read_at(alone, handle, *file, at, to, n, type), s), real(handle, at, to, n, type, s));
+              finish(read_at(read_alone, handle, *file, at, to, n, type), s), real(handle, at, to, n, type, s));
 TAILRACE_READ_ALL(File_read_at_all, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type, MPI_Status* s),
-                  at, finish(read_at(together, handle, *file, at, to, n, type), s), real(handle, at, to, n, type, s));
+                  at, finish(read_at(read_together, handle, *file, at, to, n, type), s),
+                  real(handle, at, to, n, type, s));
 TAILRACE_READ(File_read, (MPI_File handle, void* to), (MPI_Datatype type, MPI_Status* s), 0,
-              finish(read_next(alone, handle, *file, to, n, type), s),
+              finish(read_next(read_alone, handle, *file, to, n, type), s),
               at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, to, n, type, told); }));
 TAILRACE_READ_ALL(File_read_all, (MPI_File handle, void* to), (MPI_Datatype type, MPI_Status* s), 0,
-                  finish(read_next(together, handle, *file, to, n, type), s),
+                  finish(read_next(read_together, handle, *file, to, n, type), s),
                   at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, to, n, type, told); }));
 
 // ---- reads that the MPI makes ----------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ namespace {
 // The ways to write: a process by itself, or all together, and then perhaps later.
 using Write = Begun (*)(OpenFile&, uint64_t, const void*, int64_t, MPI_Datatype);
 
-Begun alone(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+Begun write_alone(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   return {file.write(begin, memory, count, type)};
 }
 
-Begun together(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+Begun write_together(OpenFile& file, uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   return {file.write_all(begin, memory, count, type)};
 }
 
@@ -81,27 +81,28 @@ using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside al
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, carries_all, offset, here, otherwise)
 
 TAILRACE_WRITE(File_write_at, (MPI_File handle, MPI_Offset at, const void* from), (MPI_Datatype type, MPI_Status* s),
-               at, finish(write_at(alone, handle, *file, at, from, n, type), s), real(handle, at, from, n, type, s));
+               at, finish(write_at(write_alone, handle, *file, at, from, n, type), s),
+               real(handle, at, from, n, type, s));
 TAILRACE_WRITE_ALL(File_write_at_all, (MPI_File handle, MPI_Offset at, const void* from),
                    (MPI_Datatype type, MPI_Status* s), at,
-                   finish(write_at(together, handle, *file, at, from, n, type), s),
+                   finish(write_at(write_together, handle, *file, at, from, n, type), s),
                    real(handle, at, from, n, type, s));
 TAILRACE_WRITE(File_write, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Status* s), 0,
-               finish(write_next(alone, handle, *file, from, n, type), s),
+               finish(write_next(write_alone, handle, *file, from, n, type), s),
                at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, from, n, type, told); }));
 TAILRACE_WRITE_ALL(File_write_all, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Status* s), 0,
-                   finish(write_next(together, handle, *file, from, n, type), s),
+                   finish(write_next(write_together, handle, *file, from, n, type), s),
                    at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, from, n, type, told); }));
 TAILRACE_WRITE(File_iwrite_at, (MPI_File handle, MPI_Offset at, const void* from),
                (MPI_Datatype type, MPI_Request* r), at,
-               request(handle, write_at(alone, handle, *file, at, from, n, type), r),
+               request(handle, write_at(write_alone, handle, *file, at, from, n, type), r),
                real(handle, at, from, n, type, r));
 TAILRACE_BEGIN_WRITE_ALL(File_iwrite_at_all, (MPI_File handle, MPI_Offset at, const void* from),
                          (MPI_Datatype type, MPI_Request* r), at,
                          request(handle, write_at(together_later, handle, *file, at, from, n, type), r),
                          real(handle, at, from, n, type, r));
 TAILRACE_WRITE(File_iwrite, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
-               request(handle, write_next(alone, handle, *file, from, n, type), r),
+               request(handle, write_next(write_alone, handle, *file, from, n, type), r),
                from_pointer(handle, n, type, [=] { return real(handle, from, n, type, r); }));
 TAILRACE_BEGIN_WRITE_ALL(File_iwrite_all, (MPI_File handle, const void* from), (MPI_Datatype type, MPI_Request* r), 0,
                          request(handle, write_next(together_later, handle, *file, from, n, type), r),
