@@ -1,7 +1,7 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
-.PHONY: help demo setup build test test-slow bench bench-hdf5 bench-peers texture demo-openfoam fuzz soak hostile \
-  mutants sanitizers docs format wheel
+.PHONY: help demo setup build test test-slow bench figures bench-hdf5 bench-peers texture demo-openfoam fuzz soak \
+  hostile mutants sanitizers docs format wheel
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -9,6 +9,7 @@ help:
 	@echo "make test    build, then run all tests but the slow ones"
 	@echo "make test-slow   the tests that take minutes each, which make test omits: HDF5's longest ones, 500 kills"
 	@echo "make bench   build, then run the benchmarks"
+	@echo "make figures put the results of docs/figures into the pages (FROM=out/bench: those of a make bench)"
 	@echo "make bench-hdf5    build, then compare HDF5 programs with and without the connector (ARGS=--help: options)"
 	@echo "make bench-peers   build, then compare tailrace with its peers, installed temporarily (ARGS=--help: options)"
 	@echo "make texture build, then filter an image and write it by MPI-IO, with and without tailrace (ARGS=--help)"
@@ -43,6 +44,9 @@ test-slow:
 bench: build
 	@tools/setup.sh bench
 	@lab/run.sh
+
+figures:
+	@tools/figures.sh $(FROM)
 
 bench-hdf5: build
 	@tools/bench_hdf5.sh $(ARGS)

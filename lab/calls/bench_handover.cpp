@@ -183,9 +183,11 @@ int main(int argc, char** argv) {
   options = bench::parse(argc, argv, "bench_handover: what handing a block over costs the caller");
   std::filesystem::create_directories(options.dir);
   list_all();
-  char name[] = "bench_handover";
-  char* arguments[] = {name, nullptr};
-  int count = 1;
+  std::string name = "bench_handover";
+  std::string out = "--benchmark_out=" + options.json;
+  std::string format = "--benchmark_out_format=json";
+  char* arguments[] = {name.data(), out.data(), format.data(), nullptr};
+  int count = options.json.empty() ? 1 : 3;
   benchmark::Initialize(&count, arguments);
   benchmark::RunSpecifiedBenchmarks();
   std::filesystem::remove_all(options.dir);

@@ -11,6 +11,7 @@
 
 #include "lab/calls/options.hpp"
 #include "lab/calls/statistics.hpp"
+#include "lab/figures.hpp"
 #include "tailrace/tailrace.hpp"
 
 namespace {
@@ -62,11 +63,18 @@ Costs measure(const bench::Options& options, const std::vector<std::string>& nam
   return {bench::summarise(writer), bench::summarise(until_written)};
 }
 
-void print(const char* what, size_t variables, const Costs& costs) {
+// Prints the costs of a variable, and returns them in µs.
+nlohmann::json print(const char* what, size_t variables, const Costs& costs) {
   const double each = 1e6 / static_cast<double>(variables);
   std::printf("%-32s %6zu variables: writer %6.2f us each (%.2f to %.2f), until written %6.2f us each\n", what,
               variables, each * costs.writer.median, each * costs.writer.least, each * costs.writer.most,
               each * costs.until_written.median);
+  return {{"what", what},
+          {"variables", variables},
+          {"writer", each * costs.writer.median},
+          {"least", each * costs.writer.least},
+          {"most", each * costs.writer.most},
+          {"until_written", each * costs.until_written.median}};
 }
 
 }  // namespace
@@ -74,12 +82,13 @@ void print(const char* what, size_t variables, const Costs& costs) {
 int main(int argc, char** argv) {
   const bench::Options options = bench::parse(argc, argv, "bench_variables: what a variable costs the writer");
   std::filesystem::create_directories(options.dir);
+  nlohmann::json rows;
   for (const size_t count : options.tiny ? std::vector<size_t>{20} : std::vector<size_t>{100, 1000, 10'000}) {
     std::vector<std::string> names;
     for (size_t i = 0; i < count; ++i) names.push_back("variable_" + std::to_string(i));
-    print("as the iteration before it", count, measure(options, names, false));
-    print("described by HDF5 each time", count, measure(options, names, true));
+    rows.push_back(print("as the iteration before it", count, measure(options, names, false)));
+    rows.push_back(print("described by HDF5 each time", count, measure(options, names, true)));
   }
   std::filesystem::remove_all(options.dir);
-  return 0;
+  return lab::write_figures(options.json, "bench_variables", options.tiny, rows);
 }

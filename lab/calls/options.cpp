@@ -10,6 +10,7 @@ Options parse(int argc, char** argv, const char* what) {
   CLI::App app(what);
   app.add_flag("--tiny", options.tiny, "runs only seconds, to check that it works; measures nothing");
   app.add_option("--dir", options.dir, "directory for files, on the storage to measure (out/bench)");
+  app.add_option("--json", options.json, "file for the figures, as JSON");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,8 @@
 bench_variables has, written synchronously, for comparison with that program's figures."""
 
 import argparse
+import datetime
+import json
 import shutil
 import statistics
 import time
@@ -49,9 +51,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tiny", action="store_true", help="seconds only: shows that it runs, measures nothing")
     parser.add_argument("--dir", default="out/bench", type=Path, help="where files go")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, as bench_variables does")
     options = parser.parse_args()
     options.dir.mkdir(parents=True, exist_ok=True)
     values = numpy.full(ELEMENTS, 1.5)
+    rows = []
     for count in [20] if options.tiny else [100, 1000]:
         names = [f"variable_{number}" for number in range(count)]
         seconds = []
@@ -62,6 +66,12 @@ def main():
         each = [1e6 * one / count for one in seconds[1:]]
         print(f"{'h5py, the same attributes':32} {count:6} variables: caller {statistics.median(each):6.2f} us each "
               f"({min(each):.2f} to {max(each):.2f})")
+        rows.append({"what": "h5py, the same attributes", "variables": count, "caller": statistics.median(each),
+                     "least": min(each), "most": max(each)})
+    if options.json:
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        document = {"tailrace_figures": 1, "created": now, "command": "variables_by_h5py.py", "rows": rows}
+        options.json.write_text(json.dumps(document | ({"quick": True} if options.tiny else {}), indent=1) + "\n")
     shutil.rmtree(options.dir)
 
 

@@ -2,6 +2,7 @@
 """An HDF5 program with tailrace's connector beside the same with plain HDF5: times, and the bars they have to meet.
 
     make bench-hdf5 ARGS="--dir /scratch --rounds 5"
+    make bench-hdf5 ARGS="--json out/bench/hdf5.json"      and writes them, for the tables of docs
     make bench-hdf5 ARGS="--vol-async /opt/vol-async"      and the peer, which must be installed (vol_async.py)
 
 Every line is from runs in separate processes (hdf5_bench), the two kinds in turn, each into a new file; before each
@@ -12,6 +13,7 @@ with the bar.
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -27,6 +29,7 @@ import vol_async
 
 import tailrace
 from tailrace.cli.run import PLUGINS
+from tailrace_lab.bench import machine
 
 PROGRAM = pathlib.Path(__file__).parents[2] / "build/release/lab/hdf5/hdf5_bench"
 Report = dict[str, Any]
@@ -143,8 +146,29 @@ def judged(pattern: Pattern, kept: bool, quick: bool) -> str:
     return f"; bar {'≥' if pattern.at_least else '≤'} {pattern.bar}: {verdict}"
 
 
-def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> tuple[list[Pattern], int]:
-    """Prints a line for each pattern; returns those that missed their bars, and the passes of a field."""
+def summary(values: list[float]) -> Report:
+    return {"median": statistics.median(values), "least": min(values), "most": max(values)}
+
+
+def row_of(pattern: Pattern, pairs: list[tuple[Report, Report]], ratios: list[float], kept: bool) -> Report:
+    """Returns a line as the file of --json has it."""
+    times = {kind: summary([pair[at]["total"] for pair in pairs]) for at, kind in enumerate(("plain", "carried"))
+             if "total" in pairs[0][at]}
+    return {"title": pattern.title, "what": pattern.what, **times, "ratio": summary(ratios), "bar": pattern.bar,
+            "at_least": pattern.at_least, "met": None if pattern.bar is None else kept}
+
+
+def document_of(rows: list[Report], arguments: argparse.Namespace) -> Report:
+    now = datetime.datetime.now(datetime.timezone.utc)
+    words = f'make bench-hdf5 ARGS="--rounds {arguments.rounds}"'
+    return {"tailrace_hdf5": 1, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": words,
+            "tailrace": tailrace.__version__, "machine": machine.describe(), "rows": rows,
+            **({"quick": True} if arguments.quick else {})}
+
+
+def measure(folder: pathlib.Path, arguments: argparse.Namespace, rows: list[Report]) -> tuple[list[Pattern], int]:
+    """Prints a line for each pattern, and adds it to `rows`; returns those that missed their bars, and the passes of
+    a field."""
     missed = []
     runs: dict[tuple[tuple[str, ...], str], list[tuple[Report, Report]]] = {}
     copy = run(folder, ("--pattern", "copy", "--bytes", str(1 << 20 if arguments.quick else 128 << 20)), None)
@@ -170,6 +194,7 @@ def measure(folder: pathlib.Path, arguments: argparse.Namespace) -> tuple[list[P
         kept = pattern.met(ratio)
         if not kept:
             missed.append(pattern)
+        rows.append(row_of(pattern, pairs, ratios, kept))
         print(f"{pattern.title:32}{seconds([plain for plain, _ in pairs]):>26}"
               f"{seconds([carried for _, carried in pairs]):>26}   {ratio:.3f} ({min(ratios):.3f} … "
               f"{max(ratios):.3f}) {pattern.what}{judged(pattern, kept, arguments.quick)}", flush=True)
@@ -183,6 +208,7 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="WORDS",
                         help="the lines whose titles contain this (default: all)")
     parser.add_argument("--connector", default="", help="its settings, such as 'place=core budget=67108864'")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the lines there")
     parser.add_argument("--quick", action="store_true", help="tiny, to see that it works; measures nothing")
     parser.add_argument("--vol-async", type=pathlib.Path, default=None, metavar="PREFIX",
                         help="also the peer vol-async, which is there with its HDF5 (default: it is not measured)")
@@ -199,7 +225,10 @@ def main() -> int:
         return 1
     print(f"tailrace {tailrace.__version__}; HDF5 with the connector beside plain HDF5, {arguments.rounds} rounds")
     with tempfile.TemporaryDirectory(dir=arguments.dir, prefix="tailrace-bench-hdf5-") as folder:
-        missed, passes = measure(pathlib.Path(folder), arguments)
+        rows: list[Report] = []
+        missed, passes = measure(pathlib.Path(folder), arguments, rows)
+        if arguments.json:
+            arguments.json.write_text(json.dumps(document_of(rows, arguments), indent=1) + "\n")
         if arguments.vol_async is None:
             print("vol-async: not measured (--vol-async PREFIX)")
         else:

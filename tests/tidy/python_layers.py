@@ -27,7 +27,7 @@ PACKAGES = {
         {"cli"},
         {"__main__"},
     ]),
-    "tailrace_lab": ("lab/tailrace_lab", [{""}, {"bench"}, {"pictures"}, {"cli"}]),
+    "tailrace_lab": ("lab/tailrace_lab", [{""}, {"bench"}, {"figures", "pictures"}, {"cli"}]),
 }
 
 # Modules of tailrace that lie elsewhere: those of an application that the package contains.

@@ -4,11 +4,11 @@
 // The server runs on this thread, on storage in memory, so that the processor's time is the server's.
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <string>
 #include <vector>
 
+#include "lab/figures.hpp"
 #include "testing/node_rig.hpp"
 #include "testing/sample_config.hpp"
 
@@ -83,31 +83,36 @@ double channel_bytes(uint32_t variables) {
   return (bytes(variables) - bytes(1)) / variables;
 }
 
-void measure_all(bool tiny) {
+// Prints the costs, and returns them by what they are of and how many are there.
+nlohmann::json measure_all(bool tiny) {
+  nlohmann::json rows;
+  const auto add = [&](const char* what, int count, double seconds) {
+    rows.push_back({{"what", what}, {"count", count}, {"us", 1e6 * seconds}});
+    return 1e6 * seconds;
+  };
   std::printf("what a server does, in us of the processor\n");
   for (const int clients : tiny ? std::vector<int>{1, 10} : std::vector<int>{1, 10, 100, 1000}) {
-    std::printf("  an iteration of a client, %6d clients: %9.2f\n", clients,
-                1e6 * iteration_of_each(clients, clients, tiny ? 2 : std::max(20, 2000 / clients)));
+    std::printf(
+        "  an iteration of a client, %6d clients: %9.2f\n", clients,
+        add("each writes", clients, iteration_of_each(clients, clients, tiny ? 2 : std::max(20, 2000 / clients))));
   }
   for (const int clients : tiny ? std::vector<int>{1, 10} : std::vector<int>{1, 10, 100, 1000}) {
     std::printf("  an iteration of one of %6d clients:       %9.2f\n", clients,
-                1e6 * iteration_of_each(clients, 1, tiny ? 2 : 100));
+                add("one writes", clients, iteration_of_each(clients, 1, tiny ? 2 : 100)));
   }
   for (const int files : tiny ? std::vector<int>{1, 10} : std::vector<int>{1, 100, 1000, 10'000}) {
-    std::printf("  a write and a sync, %6d files open:  %9.2f\n", files, 1e6 * file_write(files, tiny ? 2 : 200));
+    std::printf("  a write and a sync, %6d files open:  %9.2f\n", files,
+                add("files open", files, file_write(files, tiny ? 2 : 200)));
   }
   std::printf("bytes of shared memory for a variable:   %9.0f\n", channel_bytes(100'000));
+  return rows;
 }
 
 }  // namespace
 }  // namespace tailrace::impl
 
 int main(int argc, char** argv) {
-  const bool tiny = argc == 2 && std::strcmp(argv[1], "--tiny") == 0;
-  if (argc > 1 && !tiny) {
-    std::fprintf(stderr, "usage: growth_cost [--tiny]\n");
-    return 2;
-  }
-  tailrace::impl::measure_all(tiny);
-  return 0;
+  const lab::Arguments arguments = lab::arguments_of(argc, argv, "growth_cost");
+  const nlohmann::json rows = tailrace::impl::measure_all(arguments.tiny);
+  return lab::write_figures(arguments.json, "growth_cost", arguments.tiny, rows);
 }

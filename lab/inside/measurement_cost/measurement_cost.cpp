@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/histogram.hpp"
 #include "client/client_meter.hpp"
+#include "lab/figures.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -77,7 +77,9 @@ double cost_at(double rate, int events, Computation& computation, Event event) {
   return median(std::move(times));
 }
 
-void measure_all(bool tiny) {
+// Prints the costs, and returns them by the rate.
+nlohmann::json measure_all(bool tiny) {
+  nlohmann::json rows;
   const std::unique_ptr<Clock> clock = std::make_unique<SteadyClock>();
   Measuring measuring(*clock);
   Computation computation;
@@ -89,19 +91,17 @@ void measure_all(bool tiny) {
     const double without = cost_at(rate, events, computation, [] {});
     const double cost = std::max(0.0, with - without);
     std::printf("  %12.0f %12.0f %21.5f%%\n", rate, 1e9 * cost, 100.0 * cost * rate);
+    rows.push_back({{"rate", rate}, {"ns", 1e9 * cost}, {"share", cost * rate}});
   }
   std::printf("  (%llu blocks measured)\n", static_cast<unsigned long long>(measuring.count()));
+  return rows;
 }
 
 }  // namespace
 }  // namespace tailrace::impl
 
 int main(int argc, char** argv) {
-  const bool tiny = argc == 2 && std::strcmp(argv[1], "--tiny") == 0;
-  if (argc > 1 && !tiny) {
-    std::fprintf(stderr, "usage: measurement_cost [--tiny]\n");
-    return 2;
-  }
-  tailrace::impl::measure_all(tiny);
-  return 0;
+  const lab::Arguments arguments = lab::arguments_of(argc, argv, "measurement_cost");
+  const nlohmann::json rows = tailrace::impl::measure_all(arguments.tiny);
+  return lab::write_figures(arguments.json, "measurement_cost", arguments.tiny, rows);
 }

@@ -14,6 +14,7 @@
 
 #include "engine/merge/merge.hpp"
 #include "engine/queue/request_queue.hpp"
+#include "lab/figures.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -84,7 +85,8 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-void measure_all(bool tiny) {
+// Adds a row for each number of extents.
+void measure_all(bool tiny, nlohmann::json& rows) {
   std::printf("merging: ns an extent (median of several), and accesses made\n");
   std::printf("  %10s", "extents");
   for (const Lists lists : {Lists::sorted, Lists::random, Lists::strided, Lists::singles}) {
@@ -93,6 +95,7 @@ void measure_all(bool tiny) {
   std::printf("\n");
   for (uint64_t extents = 100; extents <= (tiny ? 1000 : 10'000'000); extents *= 10) {
     std::printf("  %10llu", static_cast<unsigned long long>(extents));
+    nlohmann::json row = {{"extents", extents}};
     for (const Lists lists : {Lists::sorted, Lists::random, Lists::strided, Lists::singles}) {
       if (lists == Lists::singles && extents > 1'000'000) continue;  // more than a program may have pending
       const std::vector<Request> requests = requests_of(lists, extents);
@@ -106,13 +109,15 @@ void measure_all(bool tiny) {
       }
       const double each = 1e9 * median(times) / static_cast<double>(extents);
       std::printf(" %17.0f ns, %5zu", each, accesses);
+      row[name_of(lists)] = each;
     }
+    rows.push_back(row);
     std::printf("\n");
   }
 }
 
 // Requests of 1 MiB with gaps between them.
-void measure_large(bool tiny) {
+void measure_large(bool tiny, nlohmann::json& rows) {
   const uint64_t count = tiny ? 8 : 1024;
   std::vector<Request> requests(count);
   for (uint64_t i = 0; i < count; ++i) {
@@ -133,18 +138,16 @@ void measure_large(bool tiny) {
   const double share = median(merging) / median(copying);
   std::printf("1 MiB that has nothing to be merged with: %.0f ns, %.2f %% of copying it once (%.0f ns)\n",
               1e9 * median(merging), 100 * share, 1e9 * median(copying));
+  rows.push_back({{"what", "1 MiB alone"}, {"share", share}});
 }
 
 }  // namespace
 }  // namespace tailrace::impl
 
 int main(int argc, char** argv) {
-  const bool tiny = argc == 2 && std::strcmp(argv[1], "--tiny") == 0;
-  if (argc > 1 && !tiny) {
-    std::fprintf(stderr, "usage: merge_cost [--tiny]\n");
-    return 2;
-  }
-  tailrace::impl::measure_all(tiny);
-  tailrace::impl::measure_large(tiny);
-  return 0;
+  const lab::Arguments arguments = lab::arguments_of(argc, argv, "merge_cost");
+  nlohmann::json rows;
+  tailrace::impl::measure_all(arguments.tiny, rows);
+  tailrace::impl::measure_large(arguments.tiny, rows);
+  return lab::write_figures(arguments.json, "merge_cost", arguments.tiny, rows);
 }

@@ -6,6 +6,7 @@ Then the ways take turns. Prints nothing.
 
 from __future__ import annotations
 
+import datetime
 import json
 import pathlib
 import shutil
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import tailrace
 from tailrace import cube
 from tailrace.models import pipeline
 
@@ -187,7 +189,9 @@ def _document(settings: Settings, work: int, ways: list[Way], saturation: dict[s
                      "most": max(run["seconds"] for run in way.runs), "to_limit": seconds / limit,
                      "saved": 1 - seconds / synchronous, "slowdown": busy / alone - 1 if alone > 0 else 0.0,
                      "cache_misses": statistics.median(misses) if misses else None})
-    return {"tailrace_cube_bench": 1, "machine": machine.describe(), "work": work,
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {"tailrace_cube_bench": 1, "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "command": line(settings),
+            "tailrace": tailrace.__version__, "machine": machine.describe(), "work": work,
             "settings": {key: str(value) if isinstance(value, pathlib.Path) else value
                          for key, value in vars(settings).items()},
             "bytes": by_name["none"].median("bytes"), "blocks": n, "compute_seconds": computing,
@@ -197,3 +201,14 @@ def _document(settings: Settings, work: int, ways: list[Way], saturation: dict[s
                        "model2": pipeline.model2(n, c, loaded, req),
                        "model3, 2 devices": pipeline.model3(n, c, w, 2)},
             "ways": rows}
+
+
+def line(settings: Settings) -> str:
+    """Returns the command line that repeats the study."""
+    s = settings
+    words = ["tailrace bench cube", f"--dir {s.directory}", f"--callpaths {s.call_paths}",
+             f"--locations {s.locations}", f"--metrics {s.metrics}", f"--ratio {s.ratio:g}", f"--repeats {s.rounds}"]
+    words += [f"--threads {s.threads}"] if s.threads != 1 else []
+    words += [f"--spec {s.specification}"] if s.specification else []
+    words += [f"--writer-cpu {s.writer_cpu}"] if s.writer_cpu >= 0 else []
+    return " ".join(words + (["--durable"] if s.durable else []))

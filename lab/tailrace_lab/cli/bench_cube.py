@@ -68,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     except (OSError, subprocess.CalledProcessError) as error:
         output.complain(str(error))
         return 1
+    if arguments.quick:
+        document["quick"] = True
     _print(document)
     if arguments.json:
         arguments.json.write_text(json.dumps(document, indent=1) + "\n")

@@ -1,0 +1,174 @@
+"""The tables of studies that compare ways, or have bars: a function for each. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from tailrace import quantity
+
+from .documents import Value
+from .markdown import BAR_HEAD, NONE, bar_row, missing, percent, ratio, ratios, spread, table
+
+_MPIS = {"openmpi": "Open MPI", "mpich": "MPICH", "system": "this machine's MPI"}
+_OPENING = re.compile(r"^open in place |first write of|later ones' median$")
+_SHORTER = ((r", of \d+ iterations of .*, fio loading the disk$", ", beside fio"), (r" \(seed \d+\)", ""),
+            (r": the client's time$", ""), (r"\bopenmpi\b", "Open MPI"), (r"\bmpich\b", "MPICH"),
+            (r"^(core, its server with it|core, the server running|thread): ", "… "))
+
+
+def opening(document: Value) -> str:
+    """Returns what `open` takes, and the first output after it."""
+    return _bars(document, lambda bar: _OPENING.search(bar["name"].text()) is not None)
+
+
+def core(document: Value) -> str:
+    """Returns what place core costs: what has a bar, and what it is compared with."""
+    def shown(bar: Value) -> bool:
+        name = bar["name"].text()
+        if _OPENING.search(name):
+            return False
+        return bar.get("bar") is not None or bar["unit"].text() == "×" or name.startswith(("waking", "rate of"))
+
+    return _bars(document, shown)
+
+
+def forward(document: Value) -> str:
+    """Returns what a forwarder takes, beside TLS alone and the disk."""
+    return _bars(document, lambda bar: True)
+
+
+def small_bars(document: Value) -> str:
+    """Returns the bars of small requests; that bytes are right only if they are not."""
+    return _bars(document, lambda bar: "bytes that are wrong" not in bar["name"].text() or not bar["met"].value)
+
+
+def _bars(document: Value, shown: Callable[[Value], bool]) -> str:
+    rows = []
+    for bar in document["bars"]:
+        if shown(bar):
+            name = bar["name"].text()
+            for pattern, short in _SHORTER:
+                name = re.sub(pattern, short, name)
+            rows.append(bar_row(bar, name))
+    return table(BAR_HEAD, rows) + missing(document)
+
+
+def small(document: Value) -> str:
+    """Returns the times of small requests, by pattern and way."""
+    patterns: dict[str, dict[str, Value]] = {}
+    for cell in document["cells"]:
+        patterns.setdefault(cell["pattern"].text(), {})[cell["way"].text()] = cell
+    every = [way for cells in patterns.values() for way in cells]
+    peers = list(dict.fromkeys(way.split(",")[0] for way in every if "ranks" in way))
+    rows = []
+    for pattern, cells in patterns.items():
+        best = [min((way for way in cells if way.startswith(f"{mpi},")), key=lambda way: _median(cells[way]),
+                    default="") for mpi in peers]
+        on, off = cells.get("compactor on"), cells.get("compactor off")
+        if on is None or off is None:
+            raise document.fault(f"no compactor {'off' if on else 'on'} of {pattern}", "both", "cells")
+        rows.append([f"`{pattern}`", spread(on, 1e3), _ms(off), _ms(cells.get("pwrite")),
+                     *(f"{_ms(cells[way])} ({_ranks(way)})" if way else NONE for way in best),
+                     _ms(cells.get("limit")), f"{on['transfers'].number():.0f} / {off['transfers'].number():.0f}"])
+    names = [f"{_MPIS.get(mpi, mpi)} (ranks)" for mpi in peers]
+    return table(["ms", "compactor on", "off", "pwrite", *names, "limit", "writes on / off"], rows)
+
+
+def _median(cell: Value) -> float:
+    return cell["median"].number()
+
+
+def _ms(cell: Value | None) -> str:
+    return quantity.three(1e3 * _median(cell)) if cell else NONE
+
+
+def _ranks(way: str) -> str:
+    return way.split(", ")[1].split()[0]
+
+
+def jitter(document: Value) -> str:
+    """Returns the mean and the worst time of a process's output, by way."""
+    ways = {"hdf5": "file per process (HDF5, synced)", "collective": "one file (MPI-IO)", "thread": "place thread",
+            "core": "place core"}
+    rows: dict[str, dict[str, str]] = {}
+    for cell in document["cells"]:
+        words = [quantity.format_size(cell["bytes"].number())]
+        words += [word for key, word in (("compress", "zstd"), ("load", "fio")) if cell[key].value]
+        mean, worst = (quantity.format_time(cell[key].number()) for key in ("mean", "worst"))
+        rows.setdefault(", ".join(words), {})[cell["way"].text()] = f"{mean}, {worst}"
+    shown = [way for way in ways if any(way in cells for cells in rows.values())]
+    return table(["a process's block", *(ways[way] for way in shown)],
+                 [[name, *(cells.get(way, NONE) for way in shown)] for name, cells in rows.items()])
+
+
+def mpiio(document: Value) -> str:
+    """Returns the time to write, by that of the better MPI."""
+    return _by_better(document, "time / ", lambda cell: cell["median"].number())
+
+
+def mpiio_reading(document: Value) -> str:
+    """Returns the time to read back, by that of the better MPI."""
+    return _by_better(document, "time to read / ", lambda cell: cell["reading"].number())
+
+
+def _by_better(document: Value, what: str, time: Callable[[Value], float]) -> str:
+    """Makes a row of each pattern, and a column of each way whose algorithm is chosen by itself."""
+    form = re.compile(rf"(\w+): {re.escape(what)}(MPICH|Open MPI), tailrace over (.+), (\w+), auto$")
+    patterns: dict[str, dict[str, str]] = {}
+    better: dict[str, str] = {}
+    for bar in document["bars"]:
+        match = form.match(bar["name"].text())
+        if match:
+            pattern, best, mpi, place = match.groups()
+            met = bar.get("met")
+            shown = f"**{ratios(bar)}**" if met and not met.value else ratios(bar)
+            patterns.setdefault(pattern, {})[f"{place} over {mpi}"] = shown
+            better[pattern] = best
+    seconds = {(cell["pattern"].text(), cell["way"].text()): cell for cell in document["cells"]
+               if not cell["computes"].value}
+    ways = list(dict.fromkeys(way for cells in patterns.values() for way in cells))
+    rows = [[f"`{pattern}`, {seconds[pattern, better[pattern]]['ranks'].number():.0f} ranks",
+             f"{better[pattern]}, {quantity.format_time(time(seconds[pattern, better[pattern]]))}",
+             *(cells.get(way, NONE) for way in ways)]
+            for pattern, cells in patterns.items() if (pattern, better[pattern]) in seconds]
+    return table(["pattern", "the better MPI", *ways], rows)
+
+
+def mpiio_computing(document: Value) -> str:
+    """Returns how much of a write a program that computes does not notice."""
+    met = {bar["name"].text(): bar.get("met") for bar in document["bars"]}
+    ways: dict[str, dict[bool, Value]] = {}
+    for cell in document["cells"]:
+        if cell["pattern"].text() == "computing" and cell["computes"].value:
+            ways.setdefault(cell["way"].text(), {})[cell["call"].text().startswith("iwrite")] = cell
+    rows = []
+    for way, cells in ways.items():
+        def judged(text: str, name: str, way: str = way) -> str:
+            found = met.get(f"computing: {name}, {way}")
+            return f"**{text}**" if found and not found.value else text
+
+        beside, nonblocking = cells.get(False), cells.get(True)
+        rows.append([
+            way.replace(", auto", ""),
+            judged(percent(nonblocking["hidden"], ""), "share of the write that is not hidden") if nonblocking
+            else NONE,
+            judged(percent(nonblocking["slowed"]), "slower by") if nonblocking else NONE,
+            judged(ratio(beside["waiting"].number() / beside["copy"].number()),
+                   "waiting in write_all / a memcpy") if beside else NONE])
+    return table(["", "hidden, %", "computing slowed, %", "waiting in `write_all` / memcpy"], rows)
+
+
+def mpiio_calls(document: Value) -> str:
+    """Returns what opening a file and a view of many extents take."""
+    titles: Sequence[tuple[str, str]] = (
+        (r"contiguous: time to open and close a small file / the MPI alone", "opening and closing / alone"),
+        (r"extents: setting the view", "setting the view"),
+        (r"extents: an extent in the call, beside the copying", "an extent, without the copying"))
+    rows = []
+    for bar in document["bars"]:
+        for form, title in titles:
+            match = re.match(rf"{form}, (.+)", bar["name"].text())
+            if match:
+                rows.append(bar_row(bar, f"{title}: {match[1].replace(', auto', '')}"))
+    return table(BAR_HEAD, rows)
