@@ -198,8 +198,11 @@ class NodeIteration {
     return std::all_of(iterations_.begin(), iterations_.end(), [](const auto* of) { return of->ended; });
   }
 
+  // A server without a ledger does not know that a client has dropped the iteration before it was given up.
   bool may_be_now() const {
-    if (!begun() || !ended() || of_any(&IterationModel::dropped)) return false;
+    const bool dropped = std::any_of(iterations_.begin(), iterations_.end(),
+                                     [](const IterationModel* of) { return of->dropped && !of->absent; });
+    if (!begun() || !ended() || dropped) return false;
     // As for a file of one client: a name that is not durable, a file that recovery publishes, one without blocks.
     const bool durable = fates_[0].config->storage.durability == Durability::durable;
     const bool only_events = std::all_of(iterations_.begin(), iterations_.end(),
