@@ -552,6 +552,34 @@ TEST_F(Loss, AFileSettlesBeforeItMoves) {
   }
 }
 
+// A call of a connection that has broken is still being carried out when the client comes back, and the forwarder is
+// leaving: another one opens the file when that call has ended, not before.
+TEST_F(Loss, AnOpeningEndsBeforeAnotherForwarderOpensTheFile) {
+  ForwardedClient of = client(OnLoss::next);
+  const std::string path = path_at(rig_, of, scratch_, "io1");
+  ForwarderNode& leaving = *rig_.forwarders.at("io1");
+  leaving.storage.operations_held = true;
+  of.storage().submit(FileOperation{.kind = FileOperation::Kind::open, .path = path, .mode = OpenMode::fresh});
+  while (leaving.storage.operations() == 0) {
+    of.reap();
+    rig_.turn();
+  }
+  leaving.forwarder.leave();
+  rig_.network.cut("node", "io1");
+  run_for(of, std::chrono::seconds(20));
+  EXPECT_EQ(rig_.forwarders.at("io2")->forwarder.open_files(), 0u);
+  EXPECT_FALSE(of.storage().reap_operation());
+  leaving.storage.release_operations();
+  std::optional<FileOperationEnd> end;
+  while (!(end = of.storage().reap_operation())) {
+    of.reap();
+    rig_.turn();
+  }
+  ASSERT_TRUE(end->status.ok()) << end->status.fault().message;
+  EXPECT_EQ(rig_.forwarders.at("io2")->forwarder.open_files(), 1u);
+  of.files().close(end->opened.file);
+}
+
 // The only forwarder is asked to end, and its supervisor starts it again: several files, a lock, and writes that it
 // has not begun.
 class OnlyForwarder : public Loss {

@@ -116,13 +116,35 @@ Task<Result<RemoteFiles::Asked>> RemoteFiles::ask(std::string path, ForwardCallM
     }
     message.record.flags |= CallRecord::kRepeated;
     // It may still carry this call out, and only what it may do twice is asked of another one before that.
-    if (changes_names(message.record.call) && on_loss_ != OnLoss::fail) (void)co_await reach_.or_outlast(*forwarder);
+    if (changes_names(message.record.call) && on_loss_ != OnLoss::fail)
+      (void)co_await outlast_calls(*forwarder, path);
   }
   if (!forwarders_.refusal().ok()) co_return Answered(forwarders_.refusal());
   co_return Answered(Status(
       TAILRACE_SERVER_LOST,
       fmt::format("{} '{}': its forwarder {} does not answer{}", operation, path, forwarders_.address(home_of(path)),
                   on_loss_ == OnLoss::next ? ", nor does another one: " + reach_.in_vain() : "")));
+}
+
+// Awaits that a forwarder whose link was lost carries out no call of this node any more. A call on a new link is
+// answered after those of earlier links have ended, also by a forwarder that is leaving, which is asked nothing else.
+Task<bool> RemoteFiles::outlast_calls(size_t forwarder, std::string path) {
+  for (size_t tries = 0; tries < Reach::kTries; ++tries) {
+    const bool reached = co_await reach_.or_outlast(forwarder);
+    if (!reached) co_return true;
+    Waits::Call call(waits_, forwarder, call_on(ForwardCall::stat, path));
+    const Waits::Reply reply = co_await call;
+    if (reply.answer) co_return true;
+  }
+  co_return co_await until_over(forwarder);  // its connections do not last
+}
+
+Task<bool> RemoteFiles::until_over(size_t forwarder) {
+  while (!forwarders_.is_over(forwarder) && forwarders_.refusal().ok()) {
+    Waits::Condition between = waits_.pause(Reach::kBetween);
+    co_await between;
+  }
+  co_return forwarders_.is_over(forwarder);
 }
 
 // Makes a call on an open file, of the forwarder that has it open. Fails with TAILRACE_SERVER_LOST, and changes
@@ -580,10 +602,7 @@ Task<bool> RemoteFiles::go_on(FileHandle handle) {
     const bool is_settled = co_await settle(handle);
     if (is_settled) co_return false;  // it is leaving
   }
-  while (!forwarders_.is_over(from) && forwarders_.refusal().ok()) {  // its connections do not last
-    Waits::Condition between = waits_.pause(Reach::kBetween);
-    co_await between;
-  }
+  (void)co_await until_over(from);  // its connections do not last
   co_return false;
 }
 

@@ -137,6 +137,8 @@ class RemoteFiles {
   Task<FileOperationEnd> open(FileOperation operation);
   Task<FileOperationEnd> on_name(FileOperation operation);
   Task<FileOperationEnd> on_file(FileOperation operation);
+  Task<bool> outlast_calls(size_t forwarder, std::string path);
+  Task<bool> until_over(size_t forwarder);
   Task<Result<ForwardAnswer>> ask_of(FileHandle file, ForwardCallMessage message, const char* operation);
   Task<Status> rename(FileHandle file, std::string path, bool replace, bool closes);
   Task<bool> close(FileHandle file);
