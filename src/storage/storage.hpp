@@ -88,6 +88,9 @@ class Storage {
     return end;
   }
 
+  // Returns why transfers of a file fail, if more is known than the error of each; ok: no more is.
+  virtual Status failure_of(FileHandle) const { return {}; }
+
   // Returns when reap() must be called even if nothing happens; none: never.
   virtual std::optional<Nanoseconds> due() const { return std::nullopt; }
 

@@ -314,11 +314,16 @@ int64_t Executor::fill_hole(const Job& job, const InFlight& flight) {
   return static_cast<int64_t>(length);
 }
 
-Status Executor::failure(const Job& job, const Extent& extent, int64_t result) {
+Status Executor::failure(const Job& job, const Extent& extent, int64_t result) const {
   const std::string& path = job.target.path;
   Status status = Status::of_errno(job.operation(), path, result < 0 ? static_cast<int>(-result) : EIO);
-  if (result < 0) return status;
+  const Status why = result < 0 ? storage_.failure_of(job.target.handle) : Status();
+  if (result < 0 && why.ok()) return status;
   Fault fault = status.fault();
+  if (!why.ok()) {
+    fault.message = fmt::format("{}: {}", job.operation(), why.fault().message);
+    return Status(std::move(fault));
+  }
   fault.message = job.access.operation == Operation::read
                       ? fmt::format("read '{}': the file ends before byte {}", path, extent.end())
                       : fmt::format("write '{}': the system accepts no bytes at offset {}", path, extent.offset);

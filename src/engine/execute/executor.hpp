@@ -116,7 +116,7 @@ class Executor {
   void complete(const Completion& completion);
   void settle(Job& job, InFlight& transfer, int64_t result);
   static int64_t fill_hole(const Job& job, const InFlight& transfer);
-  static Status failure(const Job& job, const Extent& extent, int64_t result);
+  Status failure(const Job& job, const Extent& extent, int64_t result) const;
   void retire(std::vector<Ended>& ended);
 
   Storage& storage_;

@@ -60,6 +60,7 @@ class RemoteStorage final : public Storage {
   size_t reap(std::span<Completion> done) override;
   void submit(FileOperation operation) override;
   std::optional<FileOperationEnd> reap_operation() override;
+  Status failure_of(FileHandle file) const override { return files_.at(file).failure; }
   std::optional<Nanoseconds> due() const override;
 
  private:

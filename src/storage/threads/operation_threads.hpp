@@ -34,6 +34,7 @@ class OperationThreads final : public Storage {
   void use_memory(std::span<std::byte> memory) override { inner_->use_memory(memory); }
   void submit(const Transfer& transfer) override { inner_->submit(transfer); }
   size_t reap(std::span<Completion> done) override { return inner_->reap(done); }
+  Status failure_of(FileHandle file) const override { return inner_->failure_of(file); }
   std::optional<Nanoseconds> due() const override { return inner_->due(); }
 
   void submit(FileOperation operation) override;
