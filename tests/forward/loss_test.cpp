@@ -126,6 +126,54 @@ TEST_F(Loss, TheNodesOwnOperationsDelayNobodyElse) {
   of.files().close(quick);
 }
 
+// Files that move to this node move at once: one whose opening hangs holds up no other.
+TEST_F(Loss, FilesMoveIndependently) {
+  ForwardedClient of = client(OnLoss::direct);
+  PlainStorage& local = *rig_.last_local;
+  const FileHandle one = of.open(scratch_ / "one");
+  const FileHandle other = of.open(scratch_ / "other");
+  local.operations_held = true;
+  rig_.kill("io1");
+  rig_.kill("io2");
+  for (int turns = 0; turns < 10'000 && local.operations() < 2; ++turns) {
+    of.reap();
+    rig_.turn();
+  }
+  EXPECT_EQ(local.operations(), 2u);
+  local.release_operations();
+  for (const FileHandle file : {one, other}) {
+    EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
+    of.files().close(file);
+  }
+}
+
+// A forwarder is asked to leave while it releases a lock, which takes long.
+TEST_F(Loss, ALockThatIsBeingReleasedDoesNotMove) {
+  for (const OnLoss on_loss : {OnLoss::next, OnLoss::direct}) {
+    ForwardedClient of = client(on_loss);
+    auto lock = of.files().lock(scratch_ / "lock", "me");
+    ASSERT_TRUE(lock.ok()) << lock.status().fault().message;
+    for (auto& [host, node] : rig_.forwarders) node->storage.operations_held = true;
+    int turns = 0;
+    rig_.during_turn = [&] {
+      ++turns;
+      for (auto& [host, node] : rig_.forwarders) {
+        if (turns == 20) node->forwarder.leave();
+        if (turns == 200) node->storage.release_operations();
+      }
+    };
+    lock.value().reset();
+    EXPECT_GE(turns, 200);
+    rig_.during_turn = {};
+    EXPECT_FALSE(of.log.has("is lost with its forwarder"));
+    for (auto& [host, node] : rig_.forwarders) EXPECT_FALSE(node->log.has("may not make")) << node->log.text();
+    for (const char* const host : {"io1", "io2"}) {
+      rig_.kill(host);
+      rig_.add_forwarder(host);
+    }
+  }
+}
+
 // A lock moves to this node, whose file system is slow with names, and is released there.
 TEST_F(Loss, TheNodesOwnLocksAreTakenWithoutWaiting) {
   ForwardedClient of = client(OnLoss::direct);
@@ -156,6 +204,7 @@ TEST_F(Loss, FailsIfThatIsAsked) {
   rig_.kill("io1");
   of.run_until_idle();
   for (size_t i = 0; i < 4; ++i) EXPECT_LT(of.results.at(i), 0);
+  EXPECT_NE(of.storage().failure_of(file).fault().message.find("io1"), std::string::npos);
   const Status renamed = of.files().rename(file, path + ".new", true);
   EXPECT_EQ(renamed.code(), TAILRACE_SERVER_LOST);
   EXPECT_NE(renamed.fault().message.find("io1"), std::string::npos) << renamed.fault().message;

@@ -183,7 +183,7 @@ Status RemoteFiles::lost(const char* operation, const File& file) const {
 Waits::Condition RemoteFiles::settled(FileHandle handle) {
   return Waits::Condition(waits_, [this, handle] {
     const File& file = files_.at(handle);
-    if (file.moving) return false;
+    if (file.moving > 0) return false;
     return file.here || !file.failure.ok() || is_linked(file) || still_answers(file);
   });
 }
@@ -341,7 +341,7 @@ Task<bool> RemoteFiles::close(FileHandle handle) {
   const std::vector<FileHandle> all = all_of(handle);
   std::vector<Task<bool>> closing;
   Waits::Condition idle(waits_, [this, &all] {
-    return std::none_of(all.begin(), all.end(), [this](FileHandle one) { return files_.at(one).moving; });
+    return std::none_of(all.begin(), all.end(), [this](FileHandle one) { return files_.at(one).moving > 0; });
   });
   co_await idle;
   for (const FileHandle one : all) {
@@ -444,14 +444,20 @@ std::vector<FileHandle> RemoteFiles::all_of(FileHandle whole) const {
 void RemoteFiles::progress() {
   for (bool any = true; any;) {
     any = waits_.progress();
-    if (mover_ && !mover_->is_over()) continue;
-    const bool needed = std::any_of(open_.begin(), open_.end(), [this](FileHandle one) { return must_move(one); }) ||
-                        std::any_of(locks_.begin(), locks_.end(), [this](const Held& one) { return must_move(one); });
-    if (!needed) continue;
-    mover_.reset();
-    mover_.emplace(move_lost());
-    mover_->start();
-    any = true;
+    moves_.remove_if([](const Task<bool>& one) { return one.is_over(); });
+    const std::vector<FileHandle> all = open_;
+    for (const FileHandle handle : all) {
+      if (!is_open(handle) || !must_move(handle)) continue;
+      moves_.push_back(move_lost(handle));
+      moves_.back().start();
+      any = true;
+    }
+    for (Held& lock : locks_) {
+      if (!must_move(lock)) continue;
+      moves_.push_back(move_lock(lock));
+      moves_.back().start();
+      any = true;
+    }
   }
 }
 
@@ -461,7 +467,7 @@ bool RemoteFiles::is_open(FileHandle handle) const {
 
 bool RemoteFiles::must_move(FileHandle handle) const {
   const File& file = files_.at(handle);
-  if (file.here || !file.failure.ok() || file.moving || file.closed || is_linked(file)) return false;
+  if (file.here || !file.failure.ok() || file.moving > 0 || file.closed || is_linked(file)) return false;
   return !still_answers(file) || !forwarders_.is_busy(file.forwarder);  // it may have transfers of this file
 }
 
@@ -469,22 +475,11 @@ bool RemoteFiles::must_move(const Held& lock) const {
   return !lock.gone && !lock.moving && !lock.local && !is_linked(lock.forwarder, lock.link);
 }
 
-// Moves the files and locks of lost forwarders elsewhere, one after the other.
-Task<bool> RemoteFiles::move_lost() {
-  for (;;) {
-    const auto next = std::find_if(open_.begin(), open_.end(), [this](FileHandle one) { return must_move(one); });
-    if (next == open_.end()) break;
-    const FileHandle handle = *next;
-    files_.at(handle).moving = true;
-    (void)co_await move(handle);
-    files_.at(handle).moving = false;
-  }
-  for (;;) {
-    const auto next = std::find_if(locks_.begin(), locks_.end(), [this](const Held& one) { return must_move(one); });
-    if (next == locks_.end()) break;
-    (void)co_await move_lock(*next);
-  }
-  co_return true;
+Task<bool> RemoteFiles::move_lost(FileHandle handle) {
+  ++files_.at(handle).moving;
+  const bool moved = co_await move(handle);
+  --files_.at(handle).moving;
+  co_return moved;
 }
 
 void RemoteFiles::leave_leaving() {
@@ -512,9 +507,9 @@ Task<bool> RemoteFiles::let_leaving_end() {
       if (!is_open(handle)) continue;
       File& file = files_.at(handle);
       if (file.here || !file.failure.ok() || file.forwarder != i || !still_answers(file)) continue;
-      const bool moves = std::exchange(file.moving, true);
+      ++file.moving;
       (void)co_await settle(handle);
-      file.moving = moves;
+      --file.moving;
     }
     forwarders_.leave_leaving(i);
   }
@@ -709,11 +704,11 @@ Task<bool> RemoteFiles::holds(Lock lock) const {
 Task<bool> RemoteFiles::release(Lock lock) {
   Waits::Condition idle(waits_, [lock] { return !lock->moving; });
   co_await idle;
+  const bool is_gone = std::exchange(lock->gone, true);  // so it does not move meanwhile
   if (lock->local) {
     if (lock->leave) lock->local->leave_file();
-    lock->gone = true;  // it does not move meanwhile
     (void)co_await local_.release(std::move(lock->local));
-  } else if (!lock->gone && is_linked(lock->forwarder, lock->link)) {
+  } else if (!is_gone && is_linked(lock->forwarder, lock->link)) {
     (void)co_await let_go(lock->forwarder, lock->remote, lock->leave);
   }
   locks_.erase(lock);

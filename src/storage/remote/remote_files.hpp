@@ -53,7 +53,7 @@ class RemoteFiles {
     uint32_t remote = 0;  // the forwarder's number of it
     bool here = false;    // this node itself has it open, as `local`
     FileHandle local = 0;
-    bool moving = false;         // a task opens it elsewhere, or has its forwarder settle it
+    uint32_t moving = 0;         // tasks that open it elsewhere, or have its forwarder settle it
     bool closed = false;         // its forwarder has closed it with its renaming
     Status failure = {};         // it is not open anywhere any more, or a write that was confirmed is lost
     bool unsure = false;         // writes were confirmed as received, and no sync has followed
@@ -90,7 +90,7 @@ class RemoteFiles {
   // Returns the file and its parts.
   std::vector<FileHandle> all_of(FileHandle file) const;
   // Returns true if its forwarder can be sent transfers of the file.
-  bool is_linked(const File& file) const { return !file.moving && is_linked(file.forwarder, file.link); }
+  bool is_linked(const File& file) const { return file.moving == 0 && is_linked(file.forwarder, file.link); }
   // Returns the waits of its tasks, which take the answers to their calls.
   Waits& waits() { return waits_; }
   // Goes on with all tasks that can, and begins to move the files and locks of lost forwarders. Files that cannot be
@@ -146,7 +146,7 @@ class RemoteFiles {
   Task<bool> open_part(FileHandle whole, size_t forwarder);
   Task<bool> let_leaving_end();
   Task<bool> settle(FileHandle file);
-  Task<bool> move_lost();
+  Task<bool> move_lost(FileHandle file);
   Task<bool> move(FileHandle file);
   Task<bool> go_on(FileHandle file);
   Task<Status> open_elsewhere(FileHandle file);
@@ -183,7 +183,7 @@ class RemoteFiles {
   FileTable<File> files_;
   std::vector<FileHandle> open_;  // all that are
   std::list<Held> locks_;
-  std::optional<Task<bool>> mover_;
+  std::list<Task<bool>> moves_;
 };
 
 }  // namespace tailrace::impl
