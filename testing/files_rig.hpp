@@ -10,6 +10,7 @@
 #include "publish/file_group.hpp"
 #include "storage/memory/memory_storage.hpp"
 #include "testing/fault_storage.hpp"
+#include "testing/gated_storage.hpp"
 #include "testing/kept_log.hpp"
 #include "testing/sim_clock.hpp"
 
@@ -32,7 +33,7 @@ struct FilesRig {
   explicit FilesRig(Config config_in, FaultPlan plan = {}, const EngineOptions& engine_options = {},
                     FileGroup::Options options = {})
       : config(std::move(config_in)),
-        storage(memory, doorbell, 1, std::move(plan)),
+        storage(gate, doorbell, 1, std::move(plan)),
         engine(storage, fifo, clock, engine_options),
         files(config.storage, engine, format, log, witness, std::move(options)) {}
 
@@ -59,6 +60,7 @@ struct FilesRig {
   KeptLog log;
   Doorbell doorbell;
   MemoryStorage memory{doorbell};
+  GatedStorage gate{memory, doorbell};
   FaultStorage storage;
   Fifo fifo;
   Engine engine;

@@ -1,11 +1,13 @@
 // GatedStorage: wraps another storage behind the port and holds transfers back while its gate is shut, so that a test
 // decides when storage is slow. It passes everything but transfers on.
 //
-// Any thread may call open(), shut() and wait_for(); only the engine calls the rest.
+// Any thread may call open(), shut() and wait_for(); only the engine's thread calls the rest.
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/sync/doorbell.hpp"
@@ -35,6 +37,12 @@ class GatedStorage final : public Storage {
     came_.wait(lock, [&] { return arrived_ >= count; });
   }
 
+  // These are for one of the transfers that are held back, though the gate is shut: the one that came as number
+  // `number` of them, from 0.
+  size_t held() const { return held_.size(); }
+  void let_through(size_t number) { inner_.submit(take(number)); }
+  void fail(size_t number, int error) { failed_.push_back({take(number).tag, -error}); }
+
   const Capabilities& capabilities() const override { return inner_.capabilities(); }
   FileSystem& files() override { return inner_.files(); }
   void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
@@ -51,6 +59,11 @@ class GatedStorage final : public Storage {
   }
 
   size_t reap(std::span<Completion> done) override {
+    size_t count = 0;
+    for (; count < done.size() && !failed_.empty(); ++count) {
+      done[count] = failed_.back();
+      failed_.pop_back();
+    }
     {
       const std::lock_guard lock(mutex_);
       if (open_) {
@@ -58,10 +71,17 @@ class GatedStorage final : public Storage {
         held_.clear();
       }
     }
-    return inner_.reap(done);
+    return count + inner_.reap(done.subspan(count));
   }
 
  private:
+  Transfer take(size_t number) {
+    const std::lock_guard lock(mutex_);
+    Transfer transfer = std::move(held_.at(number));
+    held_.erase(held_.begin() + static_cast<ptrdiff_t>(number));
+    return transfer;
+  }
+
   Storage& inner_;
   Doorbell& doorbell_;
   std::mutex mutex_;
@@ -69,6 +89,7 @@ class GatedStorage final : public Storage {
   bool open_ = true;            // guarded by mutex_
   uint64_t arrived_ = 0;        // guarded by mutex_
   std::vector<Transfer> held_;  // guarded by mutex_
+  std::vector<Completion> failed_;
 };
 
 }  // namespace tailrace::impl

@@ -62,7 +62,12 @@ void SimNetwork::restore(const std::string& one, const std::string& other) {
     silent_.erase(way);
     late_.erase(way);
     slow_.erase(way);
+    for (std::function<void()>& act : std::exchange(missed_[way], {})) after(0, true, std::move(act));
   }
+}
+
+void SimNetwork::miss(const End& from, const End& to, std::function<void()> act) {
+  missed_[{from.at->host(), to.at->host()}].push_back(std::move(act));
 }
 
 // Returns by how much the packets of this end are late.
@@ -179,7 +184,9 @@ void SimNetwork::arrive(PeerId to, std::vector<std::byte> head, uint64_t arrival
   End* const end = alive(to);
   if (end == nullptr) return;
   const End& sender = ends_.at(end->other);
-  if (sender.at != nullptr && !passes(sender, *end)) return;
+  if (sender.at != nullptr && !passes(sender, *end)) {
+    return miss(sender, *end, [this, to, head, arrival, bytes] { arrive(to, head, arrival, bytes); });
+  }
   if (bytes > 0 && alive(end->other) == nullptr) return;  // the data were with the sender; a head alone still arrives
   make_known(to, *end);
   if (bytes == 0) refuse(to, arrival);
@@ -202,7 +209,8 @@ void SimNetwork::move_bulk(PeerId to, uint64_t arrival, uint64_t tag) {
   End* const end = alive(to);
   if (end == nullptr) return;
   End* const sender = alive(end->other);
-  if (sender == nullptr || !passes(*sender, *end)) return;
+  if (sender == nullptr) return;
+  if (!passes(*sender, *end)) return miss(*sender, *end, [this, to, arrival, tag] { move_bulk(to, arrival, tag); });
   const auto send = sender->sends.find(arrival);
   TAILRACE_REQUIRE(send != sender->sends.end());
   const std::span<std::byte> into = end->receives.at(tag).into;

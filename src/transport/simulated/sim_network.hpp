@@ -54,7 +54,7 @@ class SimNetwork {
 
   // Ends all connections between the two hosts; both ends see it.
   void cut(const std::string& one, const std::string& other);
-  // From now on, all packets from one host to the other vanish, or are late by this time; unnoticed.
+  // From now on, all packets from one host to the other vanish until restore(), or are late by this time; unnoticed.
   void mute(const std::string& from, const std::string& to) { silent_.insert({from, to}); }
   void delay(const std::string& from, const std::string& to, Nanoseconds time) { late_[{from, to}] = time; }
   // From now on, bulk data go that way at this rate, in bytes a second.
@@ -64,7 +64,8 @@ class SimNetwork {
     mute(one, other);
     mute(other, one);
   }
-  // Packets go through again, at once. Those that are late stay late.
+  // Packets go through again, at once. Those that are late stay late. Those that had vanished are sent again, as a
+  // connection that lives loses nothing.
   void restore(const std::string& one, const std::string& other);
 
  private:
@@ -96,6 +97,7 @@ class SimNetwork {
   Nanoseconds lateness(PeerId from) const;
   Nanoseconds slowness(PeerId to, uint64_t bytes) const;
   bool passes(const End& from, const End& to) const;
+  void miss(const End& from, const End& to, std::function<void()> act);
   PeerId connect(SimEndpoint& from, const std::string& address);
   void meet(PeerId from, const std::string& address);
   void make_known(PeerId name, End& end);
@@ -126,6 +128,7 @@ class SimNetwork {
   std::set<Way> silent_;
   std::map<Way, Nanoseconds> late_;
   std::map<Way, uint64_t> slow_;  // bytes a second
+  std::map<Way, std::vector<std::function<void()>>> missed_;
 };
 
 // SimEndpoint: the transport of one simulated process. Its end is that of the process: its peers lose it.
