@@ -97,56 +97,6 @@ TEST_F(Loss, TheNodeItselfGoesOn) {
   of.files().close(second);
 }
 
-// Where this node itself goes on, its file system may be slow with names: whatever needs none of them goes on.
-TEST_F(Loss, TheNodesOwnOperationsDelayNobodyElse) {
-  ForwardedClient of = client(OnLoss::direct);
-  PlainStorage& local = *rig_.last_local;
-  const FileHandle slow = of.open(path_at(rig_, of, scratch_, "io1", "slow"));
-  const FileHandle quick = of.open(path_at(rig_, of, scratch_, "io2", "quick"));
-  rig_.kill("io1");
-  rig_.kill("io2");
-  for (const FileHandle file : {slow, quick}) EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
-  local.operations_held = true;
-  const auto submit = [&](FileOperation operation) { of.storage().submit(std::move(operation)); };
-  submit({.kind = FileOperation::Kind::publish, .file = slow, .path = scratch_ / "published", .tag = 7});
-  submit({.kind = FileOperation::Kind::open, .path = scratch_ / "third", .tag = 8});
-  EXPECT_EQ(of.run(Kind::write, quick, 4000, bytes_), 4000);
-  EXPECT_FALSE(of.storage().reap_operation());
-  EXPECT_FALSE(std::filesystem::exists(scratch_ / "published"));
-  local.release_operations();
-  std::map<uint64_t, FileOperationEnd> ends;
-  while (ends.size() < 2) {
-    of.reap();
-    while (auto end = of.storage().reap_operation()) ends[end->tag] = *end;
-  }
-  EXPECT_TRUE(ends.at(7).status.ok());
-  EXPECT_EQ(bytes_of_file(scratch_ / "published"), bytes_);
-  ASSERT_TRUE(ends.at(8).status.ok());
-  of.files().close(ends.at(8).opened.file);
-  of.files().close(quick);
-}
-
-// Files that move to this node move at once: one whose opening hangs holds up no other.
-TEST_F(Loss, FilesMoveIndependently) {
-  ForwardedClient of = client(OnLoss::direct);
-  PlainStorage& local = *rig_.last_local;
-  const FileHandle one = of.open(scratch_ / "one");
-  const FileHandle other = of.open(scratch_ / "other");
-  local.operations_held = true;
-  rig_.kill("io1");
-  rig_.kill("io2");
-  for (int turns = 0; turns < 10'000 && local.operations() < 2; ++turns) {
-    of.reap();
-    rig_.turn();
-  }
-  EXPECT_EQ(local.operations(), 2u);
-  local.release_operations();
-  for (const FileHandle file : {one, other}) {
-    EXPECT_EQ(of.run(Kind::write, file, 0, bytes_), 4000);
-    of.files().close(file);
-  }
-}
-
 // A forwarder is asked to leave while it releases a lock, which takes long.
 TEST_F(Loss, ALockThatIsBeingReleasedDoesNotMove) {
   for (const OnLoss on_loss : {OnLoss::next, OnLoss::direct}) {
@@ -172,28 +122,6 @@ TEST_F(Loss, ALockThatIsBeingReleasedDoesNotMove) {
       rig_.add_forwarder(host);
     }
   }
-}
-
-// A lock moves to this node, whose file system is slow with names, and is released there.
-TEST_F(Loss, TheNodesOwnLocksAreTakenWithoutWaiting) {
-  ForwardedClient of = client(OnLoss::direct);
-  PlainStorage& local = *rig_.last_local;
-  auto lock = of.files().lock(scratch_ / "lock", "me");
-  ASSERT_TRUE(lock.ok());
-  local.operations_held = true;
-  rig_.kill("io1");
-  rig_.kill("io2");
-  while (local.operations() == 0) {
-    of.reap();
-    rig_.turn();
-  }
-  EXPECT_FALSE(lock.value()->held());
-  local.release_operations();
-  of.reap();
-  EXPECT_TRUE(lock.value()->held());
-  EXPECT_TRUE(of.files().is_locked(scratch_ / "lock"));
-  lock.value().reset();
-  EXPECT_FALSE(of.files().is_locked(scratch_ / "lock"));
 }
 
 TEST_F(Loss, FailsIfThatIsAsked) {

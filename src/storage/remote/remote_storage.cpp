@@ -260,21 +260,16 @@ void RemoteStorage::progress() {
   files_.leave_leaving();
   while (!uncut_.empty() && cut(uncut_.front())) uncut_.pop_front();
   send_waiting();
-  reap_here();
+  // This node itself has carried out some.
+  files_.local().reap();
+  here_.resize(under_way_here_);
+  const size_t count = under_way_here_ > 0 ? local_->reap(here_) : 0;
+  under_way_here_ -= static_cast<uint32_t>(count);
+  for (size_t i = 0; i < count; ++i) end(static_cast<uint32_t>(here_[i].tag), here_[i].result);
   const bool any_goes_on = files_.waits().progress();  // what carry_out() waited for has ended
   const bool any_ended =
       std::any_of(operations_.begin(), operations_.end(), [](const auto& one) { return one.is_over(); });
   if (any_goes_on || any_ended) doorbell_.wake();
-}
-
-// Takes the ends of transfers and operations that this node itself carries out.
-void RemoteStorage::reap_here() {
-  files_.local().reap();
-  if (!local_ || under_way_here_ == 0) return;
-  here_.resize(under_way_here_);
-  const size_t count = local_->reap(here_);
-  under_way_here_ -= static_cast<uint32_t>(count);
-  for (size_t i = 0; i < count; ++i) end(static_cast<uint32_t>(here_[i].tag), here_[i].result);
 }
 
 // Sends what can be sent now. Transfers of a forwarder without room stay, in their order.

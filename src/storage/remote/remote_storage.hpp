@@ -117,7 +117,6 @@ class RemoteStorage final : public Storage {
   void carry_out(FunctionRef<void()> start, FunctionRef<bool()> is_over);
   Task<int64_t> carry_out(Transfer transfer);
   void progress();
-  void reap_here();
   void take(ForwarderEvent& event);
   void note_ends(size_t forwarder, ForwarderEvent& event);
   bool fits(const Message& message, const ForwarderEvent& event) const;
