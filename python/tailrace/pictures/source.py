@@ -66,7 +66,16 @@ def read(path: pathlib.Path) -> Source:
         if kind.recognises(document):
             return Source(path, kind, kind.read(path, document))
     other = next((words for key, words in _OTHERS.items() if isinstance(document, dict) and key in document), None)
-    raise PictureError(path, f"{other or 'something else'}, with nothing to draw; expected {expected()}")
+    raise PictureError(path, f"{other or _named(document)}, with nothing to draw; expected {expected()}")
+
+
+def _named(document: Any) -> str:
+    """Names a document by the member that says its kind and version, which is its first one in files of others."""
+    if not isinstance(document, dict) or not document:
+        return "something else"
+    key = next((one for one in document if one.startswith("tailrace_")), next(iter(document)))
+    version = document[key] if isinstance(document[key], (int, float, str)) else "…"
+    return f"found {json.dumps({key: version})[1:-1][:60]}"
 
 
 def _text(path: pathlib.Path) -> str:

@@ -90,7 +90,9 @@ def test_results_that_are_none(run, tmp_path, sweep, change, said):
 
 @pytest.mark.parametrize("content, said", [
     ("", ["empty", "a result file ("]), (None, ["No such file", "expected"]), ("{ none }", ["given.json:1:3"]),
-    ('{"pattern_run": 1}', ["one run", "a result file ("]), ("17", ["a result file ("]),
+    ('{"pattern_run": 1}', ["one run", "a result file ("]), ("17", ["something else", "a result file ("]),
+    ('{"a": 1, "tailrace_bars": 3, "bars": []}', ['found "tailrace_bars": 3, with nothing to draw; expected a ']),
+    ('{"pitz_daily\\n": [1]}', ['found "pitz_daily\\n": "\\u2026", with nothing to draw']),
     ("[" * 100000, ["expected"]), (b"\x89PNG\xff\x00", ["byte 0", "a result file ("])])
 def test_what_is_not_ours(run, tmp_path, content, said):
     file = tmp_path / "given.json"
