@@ -14,8 +14,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="figures", description="Writes the tables between the marks of " + ", ".join(pages.PAGES) +
-        ", from the results in docs/figures. Exit code 1 if a result is missing or is another one; then no page has "
-        "changed.")
+        ", from the results in docs/figures. Exit code 1 if a result is missing or is another one; then no page and "
+        "no result has changed.")
     parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="DIR",
                         help="first copy the results of `make bench` from there into docs/figures, trimmed; those "
                              "that are not there stay")
@@ -29,13 +29,14 @@ def main(words: Sequence[str] | None = None) -> int:
         if arguments.only_print:
             print(pages.shown(arguments.source or folder), end="")
             return 0
-        if arguments.source:
-            copied = documents.copy(arguments.source, folder)
-            print(f"copied into {documents.FOLDER}: {', '.join(copied)}")
-            kept = [name for name in documents.SOURCES if name not in copied]
+        new = documents.chosen(arguments.source) if arguments.source else {}
+        renewed = pages.regenerate(arguments.root, new)
+        if new:
+            print(f"copied into {documents.FOLDER}: {', '.join(new)}")
+            kept = [name for name in documents.SOURCES if name not in new]
             if kept:
                 print(f"not in {arguments.source}, so they stay as they are: {', '.join(kept)}")
-        for page in pages.regenerate(arguments.root):
+        for page in renewed:
             print(f"renewed: {page}")
     except (documents.FiguresError, OSError) as error:
         print(f"figures: {error}", file=sys.stderr)

@@ -7,13 +7,12 @@ what was expected.
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-
-from tailrace import own_file
 
 FOLDER = pathlib.Path("docs/figures")
 
@@ -74,14 +73,14 @@ class Value:
 
     def __init__(self, value: Any, file: str, place: str = "") -> None:
         self.value = value
-        self._file = file
+        self.file = file
         self._place = place
 
     def __getitem__(self, key: str) -> Value:
         found = self._typed(dict, "an object")
         if key not in found:
             raise self.fault("nothing", "a value", key)
-        return Value(found[key], self._file, self._at(key))
+        return Value(found[key], self.file, self._at(key))
 
     def get(self, key: str) -> Value | None:
         """Returns a member, or None if it is missing or null."""
@@ -91,14 +90,17 @@ class Value:
     def number(self) -> float:
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             raise self.fault(self._shown(), "a number")
-        return float(self.value)
+        try:
+            return _finite(self.value)
+        except (ValueError, OverflowError):
+            raise self.fault(self._shown(), "a finite number") from None
 
     def text(self) -> str:
         return str(self._typed(str, "a text"))
 
     def __iter__(self) -> Iterator[Value]:
         for number, one in enumerate(self._typed(list, "a list")):
-            yield Value(one, self._file, f"{self._place}[{number}]")
+            yield Value(one, self.file, f"{self._place}[{number}]")
 
     def members(self) -> list[tuple[str, Value]]:
         """Returns the members of an object, with their names."""
@@ -107,7 +109,7 @@ class Value:
     def fault(self, found: str, expected: str, key: str = "") -> FiguresError:
         """Returns the error for what was found here."""
         place = self._at(key) if key else self._place
-        return FiguresError(f"{self._file}: {place + ': ' if place else ''}found {found}, expected {expected}")
+        return FiguresError(f"{self.file}: {place + ': ' if place else ''}found {found}, expected {expected}")
 
     def _at(self, key: str) -> str:
         return f"{self._place}.{key}" if self._place else key
@@ -123,25 +125,42 @@ class Value:
         return kinds.get(type(self.value), shown if len(shown) <= 40 else "a long text")
 
 
+def _finite(number: str | float) -> float:
+    """Returns a number; raises ValueError, also of a text in JSON, or OverflowError if it is not finite."""
+    if not math.isfinite(value := float(number)):
+        raise ValueError(f"{number} is no finite number")
+    return value
+
+
 def read(folder: pathlib.Path, name: str) -> Value:
-    """Reads a result, and checks what it is; raises FiguresError."""
+    """Reads a result, also of a quick run, and checks what it is; raises FiguresError."""
     source, file = SOURCES[name], folder / f"{name}.json"
     made = f"the result of `{source.command}`"
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(file.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)
     except FileNotFoundError:
         raise FiguresError(f"{file}: found no file, expected {made}") from None
     except OSError as error:
-        raise FiguresError(f"{file}: {error.strerror}") from None
+        raise FiguresError(f"{file}: {error.strerror}, expected {made}") from None
     except (ValueError, RecursionError) as error:
         raise FiguresError(f"{file}: found no JSON ({error}), expected {made}") from None
     if not isinstance(document, dict) or source.key not in document:
         kind = next((key for key in document if key.startswith("tailrace_")), "another document") if isinstance(
             document, dict) else "no object"
         raise FiguresError(f"{file}: found {kind}, expected {source.key}: {made}")
-    if source.version is not None and document[source.key] != source.version:
-        raise FiguresError(f"{file}: {source.key}: found {document[source.key]!r}, expected {source.version}")
+    version = document[source.key]
+    if source.version is not None and (isinstance(version, bool) or version != source.version):
+        raise FiguresError(f"{file}: {source.key}: found {version!r}, expected {source.version}")
     return Value(document, str(file))
+
+
+def published(folder: pathlib.Path, name: str) -> Value:
+    """Reads a result that pages may show; raises FiguresError, also for that of a quick run."""
+    document = read(folder, name)
+    if document.value.get("quick"):
+        raise document.fault("the result of a quick run, whose figures say nothing", "one of "
+                             f"`{SOURCES[name].command}`")
+    return document
 
 
 def trimmed(document: Any) -> Any:
@@ -162,18 +181,9 @@ def trimmed(document: Any) -> Any:
     return document
 
 
-def copy(folder: pathlib.Path, to: pathlib.Path) -> list[str]:
-    """Copies the results that a folder has, trimmed, and returns their names; raises FiguresError, also for those of
-    quick runs. Copies all or nothing."""
-    found = {name: read(folder, name) for name in SOURCES if (folder / f"{name}.json").exists()}
+def chosen(folder: pathlib.Path) -> dict[str, Value]:
+    """Returns the results that a folder has, trimmed; raises FiguresError, also if it has none."""
+    found = {name: published(folder, name) for name in SOURCES if (folder / f"{name}.json").exists()}
     if not found:
         raise FiguresError(f"{folder}: found no results, expected some of {', '.join(SOURCES)} (.json)")
-    for name, document in found.items():
-        if document.value.get("quick"):
-            raise FiguresError(f"{folder / name}.json: found the result of a quick run, whose figures say nothing, "
-                               f"expected one of `{SOURCES[name].command}`")
-    to.mkdir(parents=True, exist_ok=True)
-    for name, document in found.items():
-        text = json.dumps(trimmed(document.value), indent=1, ensure_ascii=False) + "\n"
-        own_file.write_whole(to / f"{name}.json", text)
-    return list(found)
+    return {name: Value(trimmed(one.value), str(folder / f"{name}.json")) for name, one in found.items()}

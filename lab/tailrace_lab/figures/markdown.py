@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -15,27 +17,43 @@ NONE = "–"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Returns a table whose first column is on the left, and the others on the right."""
-    lines = [_row(head), "|---" + "|---:" * (len(head) - 1) + "|"]
-    return "\n".join(lines + [_row(cells) for cells in rows])
+    """Returns a table whose first column is on the left, and the others on the right; it has some rows."""
+    lines = [_row(cells) for cells in rows]
+    if not lines:
+        raise ValueError("it would have no row")
+    return "\n".join([_row(head), "|---" + "|---:" * (len(head) - 1) + "|", *lines])
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
+    plain = (_plain(cell).replace("|", r"\|") for cell in cells)
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in plain) + "|"
+
+
+def _plain(text: str) -> str:
+    """Returns a text of a document in one line, and without what a page would take for a mark or another tag."""
+    if re.search(r"(?<!\w)(nan|inf)(?!\w)", text):
+        raise ValueError(f"{text!r} is no finite number")
+    return " ".join(text.split()).replace("<", "&lt;").encode("utf-8", "replace").decode("utf-8")
 
 
 def wrapped(text: str) -> str:
     """Returns a paragraph, in lines of the pages' width."""
-    return textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(_plain(text), COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
-def caption(documents: Mapping[str, Value]) -> str:
-    """Names the commands that made the results of a table, when and where."""
+def has_spread(made: str) -> bool:
+    """Returns True if a table has a least and a largest value somewhere."""
+    return re.search(r"\d … [-+]?\d", made) is not None
+
+
+def caption(documents: Mapping[str, Value], spread: bool) -> str:
+    """Names the commands that made the results of a table, when and where, and says if it has no spread."""
     commands, words = [], []
     for name, document in documents.items():
         said = document.get("command")
         commands.append(f"`{said.text() if said and ' ' in said.text() else SOURCES[name].command}`")
         words += [word for word in _where(document) if word not in words]
+    words += [] if spread else ["no spread"]
     return wrapped(" and ".join(commands) + (f" ({', '.join(words)}):" if words else ":"))
 
 
@@ -54,10 +72,34 @@ def _where(document: Value) -> Iterator[str]:
 
 def spread(summary: Value, factor: float = 1.0, form: Callable[[float], str] = quantity.three) -> str:
     """Returns "median (least … most)"; of a single value, the value."""
-    middle = form(factor * summary["median"].number())
-    if summary.get("least") is None:
-        return middle
-    return f"{middle} ({' … '.join(form(factor * summary[key].number()) for key in ('least', 'most'))})"
+    return spread_of(summary, "median", form, factor)
+
+
+def spread_of(summary: Value, key: str, form: Callable[[float], str], factor: float = 1.0) -> str:
+    """Returns the same with another member in the middle."""
+    middle = form(factor * summary[key].number())
+    span = _span(summary, lambda value: form(factor * value), middle)
+    return f"{middle} ({span})" if span else middle
+
+
+def _span(summary: Value, form: Callable[[float], str], middle: str) -> str:
+    """Returns "least … most"; nothing if these are not there, or not to be told from what is in the middle."""
+    ends = [form(summary[key].number()) for key in ("least", "most") if summary.get(key)]
+    return " … ".join(ends) if set(ends) - {middle} else ""
+
+
+def deciding(bar: Value | None, form: Callable[[float], str] = digits, factor: float = 1.0) -> Callable[[float], str]:
+    """Returns a form for values that shows as many more digits as tell them from a bar."""
+    limit = bar.number() * factor if bar else math.nan
+
+    def formed(value: float) -> str:
+        shown = form(value)
+        more = (f"{value:.{count}g}" for count in range(3, 17))
+        while math.isclose(float(shown), limit) and not math.isclose(value, limit):
+            shown = next(more)
+        return shown
+
+    return formed
 
 
 def ratio(value: float) -> str:
@@ -75,20 +117,16 @@ def percent(share: Value | float, sign: str = "+") -> str:
 
 def bar_row(bar: Value, name: str) -> list[str]:
     """Returns the cells of a bar: name, median, least … most, bar, kept."""
-    said = bar["unit"].text()
+    said, limit = bar["unit"].text(), bar.get("bar")
     factor, unit = _readable(bar["median"].number(), said)
-    least, most = (digits(factor * bar[key].number()) for key in ("least", "most"))
-    limit = bar.get("bar")
-    return [name, _value(factor * bar["median"].number(), unit), f"{least} … {most}",
-            f"≤ {_value(limit.number(), said)}" if limit else "", kept(bar)]
+    form = deciding(limit, factor=factor)
+    median = form(factor * bar["median"].number())
+    return [name, f"{median} {unit}".rstrip(), _span(bar, lambda value: form(factor * value), median),
+            f"≤ {digits(limit.number())} {said}".rstrip() if limit else "", kept(bar)]
 
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 BAR_HEAD = ("", "median", "least … most", "bar", "kept")
-
-
-def _value(of: float, unit: str) -> str:
-    return f"{digits(of)} {unit}".rstrip()
 
 
 def _readable(median: float, unit: str) -> tuple[float, str]:

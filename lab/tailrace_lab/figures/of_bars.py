@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tailrace import quantity
 
 from .documents import Value
-from .markdown import BAR_HEAD, NONE, bar_row, missing, percent, ratio, ratios, spread, table
+from .markdown import BAR_HEAD, NONE, bar_row, deciding, missing, ratio, spread, table
 
 _MPIS = {"openmpi": "Open MPI", "mpich": "MPICH", "system": "this machine's MPI"}
 _OPENING = re.compile(r"^open in place |first write of|later ones' median$")
@@ -121,9 +121,7 @@ def _by_better(document: Value, what: str, time: Callable[[Value], float]) -> st
         match = form.match(bar["name"].text())
         if match:
             pattern, best, mpi, place = match.groups()
-            met = bar.get("met")
-            shown = f"**{ratios(bar)}**" if met and not met.value else ratios(bar)
-            patterns.setdefault(pattern, {})[f"{place} over {mpi}"] = shown
+            patterns.setdefault(pattern, {})[f"{place} over {mpi}"] = _judged(bar, ratio)
             better[pattern] = best
     seconds = {(cell["pattern"].text(), cell["way"].text()): cell for cell in document["cells"]
                if not cell["computes"].value}
@@ -135,28 +133,26 @@ def _by_better(document: Value, what: str, time: Callable[[Value], float]) -> st
     return table(["pattern", "the better MPI", *ways], rows)
 
 
-def mpiio_computing(document: Value) -> str:
-    """Returns how much of a write a program that computes does not notice."""
-    met = {bar["name"].text(): bar.get("met") for bar in document["bars"]}
-    ways: dict[str, dict[bool, Value]] = {}
-    for cell in document["cells"]:
-        if cell["pattern"].text() == "computing" and cell["computes"].value:
-            ways.setdefault(cell["way"].text(), {})[cell["call"].text().startswith("iwrite")] = cell
-    rows = []
-    for way, cells in ways.items():
-        def judged(text: str, name: str, way: str = way) -> str:
-            found = met.get(f"computing: {name}, {way}")
-            return f"**{text}**" if found and not found.value else text
+def _judged(bar: Value, form: Callable[[float], str], factor: float = 1.0) -> str:
+    """Returns a bar's values, bold if it is missed."""
+    shown, met = spread(bar, factor, deciding(bar.get("bar"), form, factor)), bar.get("met")
+    return f"**{shown}**" if met and not met.value else shown
 
-        beside, nonblocking = cells.get(False), cells.get(True)
-        rows.append([
-            way.replace(", auto", ""),
-            judged(percent(nonblocking["hidden"], ""), "share of the write that is not hidden") if nonblocking
-            else NONE,
-            judged(percent(nonblocking["slowed"]), "slower by") if nonblocking else NONE,
-            judged(ratio(beside["waiting"].number() / beside["copy"].number()),
-                   "waiting in write_all / a memcpy") if beside else NONE])
-    return table(["", "hidden, %", "computing slowed, %", "waiting in `write_all` / memcpy"], rows)
+
+def mpiio_computing(document: Value) -> str:
+    """Returns how much of a write a program that computes notices."""
+    columns: Sequence[tuple[str, str, float, Callable[[float], str]]] = (
+        ("share of the write that is not hidden", "not hidden, %", 100, "{:.1f}".format),
+        ("slower by", "computing slowed, %", 100, "{:+.1f}".format),
+        ("waiting in write_all / a memcpy", "waiting in `write_all` / memcpy", 1, ratio))
+    ways: dict[str, list[str]] = {}
+    for bar in document["bars"]:
+        for number, (name, _, factor, form) in enumerate(columns):
+            match = re.match(rf"computing: {name}, (.+)", bar["name"].text())
+            if match:
+                cells = ways.setdefault(match[1].replace(", auto", ""), [NONE] * len(columns))
+                cells[number] = _judged(bar, form, factor)
+    return table(["", *(title for _, title, _, _ in columns)], [[way, *cells] for way, cells in ways.items()])
 
 
 def mpiio_calls(document: Value) -> str:

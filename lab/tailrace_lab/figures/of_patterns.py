@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from tailrace import quantity
 
-from ..bench.bars import digits
 from .documents import Value
-from .markdown import NONE, percent, ratios, spread, table, wrapped
+from .markdown import NONE, deciding, percent, ratios, spread, spread_of, table, wrapped
 
 _ALLOC, _WRITE = "tailrace alloc", "tailrace write"
 _PLAIN = "time / plain"  # what the connector's bars compare, in most rows
@@ -61,9 +60,7 @@ def gain(*documents: Value) -> str:
     """Returns the share of the synchronous total that is gained near C = W, beside what can be gained."""
     rows = []
     for document in documents:
-        point = min(_points(document), key=lambda one: abs(_ratio(one) - 1), default=None)
-        if point is None:
-            continue
+        point = min(_points(document), key=lambda one: abs(_ratio(one) - 1))
         n = document["settings"]["iterations"].number()
         c, w = point["compute_seconds"].number(), point["write_seconds"].number()
         synchronous = point["series"]["sync"]["summary"]["total"]["median"].number()
@@ -142,12 +139,14 @@ def peers(document: Value) -> str:
 
 def cube(document: Value) -> str:
     """Returns each way to write a remapped profile."""
-    names = {"none": "computing alone", "sync": "synchronous", "naive": "naive: POSIX AIO"}
+    names = {"none": "computing alone", "sync": "synchronous", "naive": "naive: POSIX AIO",
+             "pinned": "pinned: with its thread on a cpu of its own",
+             "aligned": "aligned: with buffers on cache lines of their own, too"}
     rows = []
     for way in document["ways"]:
         name = way["name"].text()
-        total, least, most = (quantity.three(way[key].number()) for key in ("seconds", "least", "most"))
-        rows.append([names.get(name, name), f"{total} ({least} … {most})", f"{way['to_limit'].number():.2f}",
+        rows.append([names.get(name, name), spread_of(way, "seconds", quantity.three),
+                     f"{way['to_limit'].number():.2f}",
                      "" if name == "none" else percent(way["saved"], ""),
                      "" if name == "none" else percent(way["slowdown"])])
     return table(["", "total, s", "× limit", "saved, %", "computing slowed, %"], rows)
@@ -159,10 +158,9 @@ def pitz_daily(document: Value) -> str:
     for study in document["studies"]:
         often = f"each {study['interval'].number():.0f} of {study['steps'].number():.0f} steps"
         for name, way in study["ways"].members():
-            total, least, most = (f"{way[key].number():.2f}" for key in ("total", "least", "most"))
             overlap = way.get("overlap")
             writes = name != next(iter(study["ways"].value))
-            rows.append([often if not writes else "", name, f"{total} ({least} … {most})",
+            rows.append([often if not writes else "", name, spread_of(way, "total", "{:.2f}".format),
                          f"{way['lost'].number():.2f}" if writes else "",
                          percent(overlap, "") if overlap and writes else ""])
     return table(["output after", "way", "total, s", "lost, s", "overlap, %"], rows)
@@ -176,13 +174,17 @@ def hdf5(document: Value) -> str:
         bar = f"{'≥' if row['at_least'].value else '≤'} {limit.number():g}" if limit else ""
         title, what = row["title"].text(), row["what"].text()
         times = [quantity.three(row[key]["median"].number()) if row.get(key) else "" for key in ("plain", "carried")]
-        rows.append([title if what == _PLAIN else f"{title}: {what}", *times, spread(row["ratio"], form=digits),
+        rows.append([title if what == _PLAIN else f"{title}: {what}", *times,
+                     spread(row["ratio"], form=deciding(limit)),
                      bar + (": **missed**" if met is not None and not met.value else "")])
     return table(["", "plain, s", "carried, s", f"{_PLAIN}, unless it says", "bar"], rows)
 
 
 def _points(document: Value) -> Sequence[Value]:
-    return sorted(document["points"], key=_ratio)
+    points = sorted(document["points"], key=_ratio)
+    if not points:
+        raise document.fault("an empty list", "some points", "points")
+    return points
 
 
 def _ratio(point: Value) -> float:

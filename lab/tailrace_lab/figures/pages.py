@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tailrace import own_file
 
@@ -18,26 +19,45 @@ _BEGIN = re.compile(r"<!-- figures: (\S*) -->")
 _END = "<!-- figures end -->"
 
 
-def regenerate(root: pathlib.Path) -> list[str]:
-    """Writes all tables into the pages of a repository; returns the pages that changed. Raises FiguresError, and has
-    then written nothing."""
-    read: dict[str, documents.Value] = {}
-    texts = {}
-    for name in PAGES:
-        before = (root / name).read_text(encoding="utf-8")
-        after = spliced(before, name, lambda table: _made(table, root / documents.FOLDER, read))
-        if after != before:
-            texts[name] = after
-    for name, text in texts.items():
-        own_file.write_whole(root / name, text)
-    return list(texts)
+def regenerate(root: pathlib.Path, new: Mapping[str, documents.Value]) -> list[str]:
+    """Writes new results into docs/figures, and all tables into the pages of a repository; returns the pages that
+    changed. Raises FiguresError if it cannot make all tables, and has then written nothing."""
+    folder = root / documents.FOLDER
+    read = {name: new[name] if name in new else documents.published(folder, name) for name in documents.SOURCES}
+    before = {name: _text(root / name) for name in PAGES}
+    there: list[str] = []
+    after = {name: spliced(text, name, lambda table: table.markdown(read), there) for name, text in before.items()}
+    lost = [f"<!-- figures: {name} -->" for name in TABLES if name not in there]
+    if lost:
+        raise FiguresError(f"{', '.join(PAGES)}: found nowhere {', '.join(lost)}, expected each table in a page")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, document in new.items():
+        own_file.write_whole(folder / f"{name}.json",
+                             json.dumps(document.value, indent=1, ensure_ascii=False) + "\n",
+                             errors="backslashreplace")  # a lone half of a surrogate pair, as it was
+    changed = [name for name in PAGES if after[name] != before[name]]
+    for name in changed:
+        own_file.write_whole(root / name, after[name])
+    return changed
 
 
-def spliced(text: str, page: str, make: Callable[[Table], str]) -> str:
-    """Returns a page's text with the tables that `make` returns for the names in its marks."""
+def _text(file: pathlib.Path) -> str:
+    """Reads a page as it is, with all of its ends of lines."""
+    try:
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise FiguresError(f"{file}: {error.strerror}, expected a page with tables between marks") from None
+    except UnicodeDecodeError as error:
+        raise FiguresError(f"{file}: found no UTF-8 at byte {error.start}, expected a page with tables between "
+                           "marks") from None
+
+
+def spliced(text: str, page: str, make: Callable[[Table], str], there: list[str]) -> str:
+    """Returns a page's text with the tables that `make` returns for the names in its marks, and adds these names to
+    `there`."""
     lines: list[str] = []
     begun = 0  # line of the mark whose end is to come
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         match = _BEGIN.fullmatch(line)
         if match and begun:
             raise FiguresError(f"{page}:{number}: found {line!r}, expected {_END!r} of line {begun}")
@@ -48,26 +68,21 @@ def spliced(text: str, page: str, make: Callable[[Table], str]) -> str:
                 raise FiguresError(f"{page}:{number}: found the table {match[1]!r}, expected one of "
                                    f"{', '.join(TABLES)}")
             begun = number
-            lines += [line, "", *make(TABLES[match[1]]).splitlines(), ""]
+            there.append(match[1])
+            lines += [line, "", *make(TABLES[match[1]]).split("\n"), ""]
         elif line == _END:
             begun = 0
+        elif "<!-- figures" in line:
+            raise FiguresError(f"{page}:{number}: found {line!r}, expected a mark alone on its line")
         if not begun:
             lines.append(line)
     if begun:
         raise FiguresError(f"{page}:{begun}: found no {_END!r} after this mark")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def shown(folder: pathlib.Path) -> str:
     """Returns the tables of the results that a folder has, each below its name."""
-    read: dict[str, documents.Value] = {}
-    parts = [f"## {name}\n\n{_made(table, folder, read)}" for name, table in TABLES.items()
-             if all((folder / f"{source}.json").exists() for source in table.sources)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _made(table: Table, folder: pathlib.Path, read: dict[str, documents.Value]) -> str:
-    for source in table.sources:
-        if source not in read:
-            read[source] = documents.read(folder, source)
-    return table.markdown(read)
+    read = {name: documents.read(folder, name) for name in documents.SOURCES if (folder / f"{name}.json").exists()}
+    return "\n\n".join(f"## {name}\n\n{table.markdown(read)}" for name, table in TABLES.items()
+                       if all(source in read for source in table.sources)) + "\n"

@@ -2,54 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from . import of_bars, of_calls, of_patterns
-from .documents import Value
-from .markdown import caption
+from .documents import SOURCES, FiguresError, Value
+from .markdown import caption, has_spread
 
 
 @dataclass(frozen=True)
 class Table:
     """A table, with the commands of its results above it unless the page names them itself."""
 
+    name: str
     sources: tuple[str, ...]
     make: Callable[..., str]
     captioned: bool = True
 
-    def markdown(self, documents: dict[str, Value]) -> str:
-        """Returns its Markdown; raises FiguresError."""
+    def markdown(self, documents: Mapping[str, Value]) -> str:
+        """Returns its Markdown; raises FiguresError, whatever the documents have in them."""
         of = {name: documents[name] for name in self.sources}
-        made = self.make(*of.values())
-        return f"{caption(of)}\n\n{made}" if self.captioned else made
+        try:
+            made = self.make(*of.values())
+            return f"{caption(of, has_spread(made))}\n\n{made}" if self.captioned else made
+        except FiguresError:
+            raise
+        except Exception as error:
+            files = " and ".join(document.file for document in of.values())
+            results = " and ".join(f"`{SOURCES[name].command}`" for name in of)
+            raise FiguresError(f"{files}: found nothing to make the table {self.name!r} of "
+                               f"({type(error).__name__}: {error}), expected the result of {results}") from error
 
 
-TABLES = {
-    "readme": Table(("sweep",), of_patterns.readme, captioned=False),
-    "sweep": Table(("sweep",), of_patterns.sweep),
-    "memory": Table(("memory",), of_patterns.sweep),
-    "gain": Table(("sweep", "memory"), of_patterns.gain, captioned=False),
-    "ablation": Table(("ablation",), of_patterns.ablation),
-    "handover": Table(("handover",), of_calls.handover),
-    "open": Table(("core",), of_bars.opening),
-    "variables": Table(("variables", "variables_h5py"), of_calls.variables),
-    "measuring": Table(("measuring",), of_calls.measuring),
-    "growth": Table(("growth",), of_calls.growth),
-    "lent": Table(("lent",), of_patterns.lent),
-    "core": Table(("core",), of_bars.core),
-    "jitter": Table(("jitter",), of_bars.jitter),
-    "small": Table(("small",), of_bars.small),
-    "small_bars": Table(("small",), of_bars.small_bars, captioned=False),
-    "merging": Table(("merging",), of_calls.merging),
-    "triad": Table(("triad",), of_patterns.triad),
-    "forward": Table(("forward",), of_bars.forward),
-    "peers": Table(("peers",), of_patterns.peers),
-    "hdf5": Table(("hdf5",), of_patterns.hdf5),
-    "mpiio": Table(("mpiio",), of_bars.mpiio),
-    "mpiio_computing": Table(("mpiio",), of_bars.mpiio_computing, captioned=False),
-    "mpiio_calls": Table(("mpiio",), of_bars.mpiio_calls, captioned=False),
-    "mpiio_reading": Table(("mpiio",), of_bars.mpiio_reading, captioned=False),
-    "pitz_daily": Table(("pitz_daily",), of_patterns.pitz_daily),
-    "cube": Table(("cube",), of_patterns.cube),
-}
+TABLES = {table.name: table for table in (
+    Table("readme", ("sweep",), of_patterns.readme, captioned=False),
+    Table("sweep", ("sweep",), of_patterns.sweep),
+    Table("memory", ("memory",), of_patterns.sweep),
+    Table("gain", ("sweep", "memory"), of_patterns.gain, captioned=False),
+    Table("ablation", ("ablation",), of_patterns.ablation),
+    Table("handover", ("handover",), of_calls.handover),
+    Table("open", ("core",), of_bars.opening),
+    Table("variables", ("variables", "variables_h5py"), of_calls.variables),
+    Table("measuring", ("measuring",), of_calls.measuring),
+    Table("growth", ("growth",), of_calls.growth),
+    Table("lent", ("lent",), of_patterns.lent),
+    Table("core", ("core",), of_bars.core),
+    Table("jitter", ("jitter",), of_bars.jitter),
+    Table("small", ("small",), of_bars.small),
+    Table("small_bars", ("small",), of_bars.small_bars, captioned=False),
+    Table("merging", ("merging",), of_calls.merging),
+    Table("triad", ("triad",), of_patterns.triad),
+    Table("forward", ("forward",), of_bars.forward),
+    Table("peers", ("peers",), of_patterns.peers),
+    Table("hdf5", ("hdf5",), of_patterns.hdf5),
+    Table("mpiio", ("mpiio",), of_bars.mpiio),
+    Table("mpiio_computing", ("mpiio",), of_bars.mpiio_computing, captioned=False),
+    Table("mpiio_calls", ("mpiio",), of_bars.mpiio_calls, captioned=False),
+    Table("mpiio_reading", ("mpiio",), of_bars.mpiio_reading, captioned=False),
+    Table("pitz_daily", ("pitz_daily",), of_patterns.pitz_daily),
+    Table("cube", ("cube",), of_patterns.cube),
+)}
