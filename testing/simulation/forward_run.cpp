@@ -139,17 +139,21 @@ class Guest final : public CompletionSink {
 
   void begin();
   void submit_something();
+  void use_lock();
   Request request_of(Operation operation, FileId file);
   void sleep();
   void finish_all();
 
   ForwardRun& run_;
   SplitDice dice_;
+  SplitDice lock_dice_;  // separate, so that a program without locks stays the same
+  const bool uses_locks_;
   const int number_;
   const uint64_t operations_;
   Doorbell doorbell_;
   Fifo fifo_;
   std::unique_ptr<RemoteStorage> storage_;
+  std::unique_ptr<NameLock> lock_;  // one that it has
   std::optional<Engine> engine_;
   std::vector<File> files_;
   std::deque<std::vector<std::byte>> writes_;
@@ -418,6 +422,8 @@ void Node::kill(bool seen) {
 Guest::Guest(ForwardRun& run, int number, uint64_t operations)
     : run_(run),
       dice_(run.seed_, "forward client", static_cast<uint64_t>(number)),
+      lock_dice_(run.seed_, "forward locks", static_cast<uint64_t>(number)),
+      uses_locks_(lock_dice_.chance(25)),
       number_(number),
       operations_(operations) {}
 
@@ -426,14 +432,25 @@ void Guest::program() {
   for (uint64_t i = 0; i < operations_; ++i) {
     if (dice_.chance(70)) submit_something();
     if (dice_.chance(50)) engine_->progress();
+    if (uses_locks_ && lock_dice_.chance(8)) use_lock();
     if (dice_.chance(10)) sleep();
     if (dice_.chance(5)) run_.pause(Nanoseconds(static_cast<int64_t>(dice_.below(3'000'000))));
   }
   finish_all();
   for (const File& file : files_) engine_->submit(request_of(Operation::publish, file.id));
   finish_all();
+  lock_.reset();
   engine_.reset();
   storage_.reset();
+}
+
+// Takes a lock, or releases the one that it has, beside what is under way.
+void Guest::use_lock() {
+  if (lock_) return lock_.reset();
+  const std::string path = fmt::format("/c{}.lock", number_);
+  auto taken = storage_->files().lock(path, fmt::format("node{}", number_));
+  run_.story_.tell("client {}: lock {}", number_, taken.ok() ? "ok" : taken.status().fault().message);
+  if (taken.ok()) lock_ = std::move(taken).value();
 }
 
 void Guest::begin() {
