@@ -39,9 +39,10 @@ void write_one(Client& client, int64_t iteration) {
 TEST(IterationLimit, BlockAndSyncWaitAndLoseNothing) {
   for (const WhenFull when_full : {WhenFull::block, WhenFull::sync}) {
     SessionRig rig(limited(when_full), {.plan = {.most_open = kLimit}, .shut = true});
-    std::thread opener = open_after(rig, 1);
     constexpr int64_t kIterations = 50;
-    for (int64_t iteration = 0; iteration < kIterations; ++iteration) write_one(rig.client(), iteration);
+    for (int64_t iteration = 0; iteration < kLimit; ++iteration) write_one(rig.client(), iteration);
+    std::thread opener = open_after(rig, 1);
+    for (int64_t iteration = kLimit; iteration < kIterations; ++iteration) write_one(rig.client(), iteration);
     opener.join();
     rig.stop();
     EXPECT_TRUE(rig.told().empty());

@@ -83,7 +83,12 @@ TEST(Measurements, ABlockWhoseFileCannotBeOpenedHasFailed) {
 TEST(Measurements, RequestsThatGoTogetherAreCountedAsMerged) {
   SessionRigOptions options;
   options.shut = true;
-  SessionRig rig(small_config(64), options);
+  options.engine.gather.by_count = true;
+  options.engine.gather.count = 2;  // the two blocks of an iteration
+  Config config = small_config(64);
+  config.merge.by_count = true;
+  config.merge.count = 2;
+  SessionRig rig(config, options);
   for (int64_t iteration = 0; iteration < 10; ++iteration) {
     ASSERT_OK(rig.client().write("a", iteration, page(1).data()));
     ASSERT_OK(rig.client().write("b", iteration, page(2).data()));
