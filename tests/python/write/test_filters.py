@@ -90,18 +90,25 @@ def test_strangers_read_what_the_filters_made(tmp_path: pathlib.Path, kind: str,
 
 
 def test_filters_give_way_when_memory_is_short(tmp_path: pathlib.Path) -> None:
-    """With room for little more than an iteration, some chunks are relaxed or skipped, and the files say how many."""
+    """With room for little more than an iteration, some chunks are relaxed or skipped, and the files say how many.
+    Where the system gives the filters the processor for each block, none is: then the program runs again."""
+    assert any(_chunks_that_gave_way(tmp_path / str(run)) for run in range(20)), "1.2 MiB blocks in 6 MiB"
+
+
+def _chunks_that_gave_way(directory: pathlib.Path) -> int:
     count = 30
-    with tailrace.open(write_config(tmp_path, budget="6 MiB", adaptive="true")) as out:
+    blocks = [{name: values(name, iteration) for name in NAMES} for iteration in range(count)]
+    directory.mkdir()
+    with tailrace.open(write_config(directory, budget="6 MiB", adaptive="true")) as out:
         for iteration in range(count):
             for name in NAMES:
-                out.write(name, iteration, values(name, iteration))
+                out.write(name, iteration, blocks[iteration][name])
             out.end_iteration(iteration)
         out.flush()
         stats = {name: out.variable_stats(name) for name in NAMES}
     relaxed = skipped = 0
     for iteration in range(count):
-        path = tmp_path / f"out/sim_c0_{iteration:06}.h5"
+        path = directory / f"out/sim_c0_{iteration:06}.h5"
         check_file(path, iteration)
         with h5py.File(path) as file:
             for name in NAMES:
@@ -109,7 +116,7 @@ def test_filters_give_way_when_memory_is_short(tmp_path: pathlib.Path) -> None:
                 relaxed, skipped = relaxed + int(noted[0]), skipped + int(noted[1])
     assert relaxed == sum(of.chunks_relaxed for of in stats.values())
     assert skipped == sum(of.chunks_skipped for of in stats.values())
-    assert relaxed + skipped > 0, "1.2 MiB blocks in 6 MiB, handed over without a pause"
+    return relaxed + skipped
 
 
 CLIENT = """\
