@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import tailrace
+from file_gate import FileGate
 from tailrace import cli, mpis
 from tailrace.cli import core_server
 
@@ -112,6 +113,22 @@ def flush_until_told(client: tailrace.Client) -> None:
     """Flushes until an error comes of what happens elsewhere, such as the end of another client."""
     for _ in range(100_000):
         client.flush()
+
+
+@pytest.fixture
+def gates(tmp_path: pathlib.Path) -> Iterator[Callable[[str], FileGate]]:
+    """Makes gates (FileGate), each in a directory of its own; at the end, lets go whom they hold."""
+    made: list[FileGate] = []
+
+    def make(holds: str) -> FileGate:
+        directory = tmp_path / f"gate{len(made)}"
+        directory.mkdir()
+        made.append(FileGate(directory, holds))
+        return made[-1]
+
+    yield make
+    for gate in made:
+        gate.let_go_if_held()
 
 
 @pytest.fixture

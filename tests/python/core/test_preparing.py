@@ -7,7 +7,6 @@ import select
 
 import numpy as np
 import pytest
-from file_gate import FileGate
 from tailrace.cli import core_server
 from test_core import command
 from test_runs import Process, config, out, read, slabs  # noqa: F401 (fixtures)
@@ -27,22 +26,6 @@ def processes():
     yield start
     for process in started:
         process.kill()
-
-
-@pytest.fixture
-def gates(tmp_path):
-    """Makes gates, each in a directory of its own."""
-    made = []
-
-    def make(holds):
-        directory = tmp_path / f"gate{len(made)}"
-        directory.mkdir()
-        made.append(FileGate(directory, holds))
-        return made[-1]
-
-    yield make
-    for gate in made:
-        gate.let_go_if_held()
 
 
 def wait_until_asleep(process):

@@ -14,7 +14,6 @@ import h5py
 import numpy as np
 import pytest
 from conftest import wait_for_locks
-from file_gate import FileGate
 from tailrace import striped
 from tailrace.cli import core_server
 
@@ -50,19 +49,6 @@ HANGS = ["_000001.h5.part ", "_000001.h5.part write", "_000001.h5.part sync", "_
 @pytest.fixture(params=[1, 3], ids=["plain", "striped"])
 def devices(request, tmp_path):
     return [tmp_path / f"d{number}" for number in range(request.param)]
-
-
-@pytest.fixture
-def gate(tmp_path):
-    gates = []
-
-    def make(holds):
-        gates.append(FileGate(tmp_path, holds))
-        return gates[-1]
-
-    yield make
-    for one in gates:
-        one.let_go_if_held()
 
 
 @pytest.fixture
@@ -113,8 +99,8 @@ def check_all(devices):
 
 
 @pytest.mark.parametrize("hangs", HANGS)
-def test_the_next_server_writes_what_a_terminated_one_had(devices, gate, program, runtime_directory, hangs):
-    held = gate(hangs)
+def test_the_next_server_writes_what_a_terminated_one_had(devices, gates, program, runtime_directory, hangs):
+    held = gates(hangs)
     child = program(held)
     child.stdin.write("\n\n")  # the client waits at its end, and starts the next server
     terminate(held.wait())
@@ -131,8 +117,8 @@ def test_the_next_server_writes_what_a_terminated_one_had(devices, gate, program
 
 
 @pytest.mark.parametrize("hangs", [one for one in HANGS if one != OPENS_RAW_FILE])
-def test_recover_writes_what_a_terminated_node_had(devices, gate, program, run, runtime_directory, hangs):
-    held = gate(hangs)
+def test_recover_writes_what_a_terminated_node_had(devices, gates, program, run, runtime_directory, hangs):
+    held = gates(hangs)
     child = program(held)
     child.stdin.write("\n")
     assert child.stdout.readline() == "handed over\n"

@@ -13,7 +13,6 @@ import h5py
 import numpy as np
 import pytest
 from conftest import wait_for_locks
-from file_gate import FileGate
 from tailrace.cli import core_server
 from test_forward import key, start, write_config  # noqa: F401 (fixtures)
 
@@ -31,19 +30,6 @@ with tailrace.open(sys.argv[1], 0) as out, out.open_file("one.raw", "truncate") 
         out.write("small", step, np.full(7, step, dtype="f4"))
         out.end_iteration(step)
 """
-
-
-@pytest.fixture
-def gate(tmp_path):
-    gates = []
-
-    def make(holds):
-        gates.append(FileGate(tmp_path, holds))
-        return gates[-1]
-
-    yield make
-    for one in gates:
-        one.let_go_if_held()
 
 
 @pytest.fixture
@@ -72,10 +58,10 @@ def wait_until_taken(process, number):
     ("core", "next", ".h5.part open"), ("core", "next", ".h5 rename"), ("core", "direct", ".h5.part open"),
     ("core", "direct", ".h5.part write"),
 ])
-def test_a_terminated_forwarder_waits_for_its_file_system(tmp_path, key, start, gate, programs,  # noqa: F811
+def test_a_terminated_forwarder_waits_for_its_file_system(tmp_path, key, start, gates, programs,  # noqa: F811
                                                           kind, loss, hangs):
     out = tmp_path / "out"
-    held = gate(hangs)
+    held = gates(hangs)
     leaving = start("io1", environment=held.environment, storage={"backend": "posix"})
     others = [start("io2")] if loss == "next" else []
     file = write_config(tmp_path, out, [one.address for one in (leaving, *others)], key, kind, on_forwarder_loss=loss)
