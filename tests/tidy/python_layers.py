@@ -16,7 +16,8 @@ PACKAGES = {
     "tailrace": ("python/tailrace", [
         {"_errors"},
         {"_arrays", "_awaiting", "_filters", "_lending", "_logs", "_mistake", "_scales", "_signatures", "_stats",
-         "_variables", "_varying", "lab", "mpis", "opening", "own_file", "programs", "quantity", "ranks", "striped"},
+         "_variables", "_varying", "lab", "mpis", "opening", "own_file", "programs", "quantity", "ranks", "striped",
+         "unrest"},
         {"missing", "plain_files", "series_files"},
         {"series"},
         {"reading", "xdmf"},
@@ -35,7 +36,7 @@ ELSEWHERE = {"apps/cube/python/cube.py": "tailrace.cube", "apps/cube/python/comm
 
 # The modules of tailrace that other packages may use, the laboratory among them.
 PUBLIC = {"", "cli.fitting", "cli.output", "cli.plots", "cube", "files", "iterations", "models", "mpi", "mpis",
-          "own_file", "pictures", "programs", "quantity"}
+          "own_file", "pictures", "programs", "quantity", "unrest"}
 
 
 def package_of(path):

@@ -150,7 +150,7 @@ def _check_top(document: Any) -> None:
         _check_point(point, place)
     if document.get("steal") is not None:
         counted = _get(document, "", "steal", _object)
-        for key in steal.KEYS:
+        for key in steal.keys(counted):
             _get(counted, "steal", key, _number)
     for place, rung in _each(document, "", "ablation") if "ablation" in document else []:
         _get(rung, place, "name", _text)

@@ -9,26 +9,18 @@ repeated. The runs' own figures play no part.
 
 from __future__ import annotations
 
-import os
-import pathlib
+import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-LIMIT = 0.01  # of a run's time on one processor
+from tailrace.unrest import ADVICE, LIMIT, Unrest, Watch, stolen_seconds
+
 TRIES = 6
 KEYS = ("limit", "tries", "runs", "repeated", "disturbed")  # in a result file's "steal"
+UNREST = tuple(field.name for field in dataclasses.fields(Unrest))  # there too, but not in older files
 
 _T = TypeVar("_T")
-
-
-def stolen_seconds() -> float:
-    """Returns the time that the host has taken from all processors since boot; 0 if that is not known."""
-    try:
-        first = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
-        return int(first[8]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return 0.0
 
 
 class Steal:
@@ -39,6 +31,7 @@ class Steal:
         self._tries = tries  # most tries of a run
         self._stolen = stolen or stolen_seconds
         self._clock = clock
+        self._watch = Watch()
         self.runs = 0
         self.repeated = 0  # runs done more than once
         self.disturbed = 0  # runs without an undisturbed try
@@ -59,9 +52,9 @@ class Steal:
         return best
 
     def document(self) -> dict[str, Any]:
-        """Returns the counts as a result file has them."""
+        """Returns the counts, and what disturbed the machine since this was made, as a result file has them."""
         return {"limit": LIMIT, "tries": self._tries, "runs": self.runs, "repeated": self.repeated,
-                "disturbed": self.disturbed}
+                "disturbed": self.disturbed, **dataclasses.asdict(self._watch.seen())}
 
     def _once(self, run: Callable[[], _T], tidy: Callable[[], None]) -> tuple[float, _T]:
         began, before = self._clock(), self._stolen()
@@ -74,6 +67,18 @@ class Steal:
         return (taken / lasted if lasted > 0 else 0.0), answer
 
 
+def keys(document: Mapping[str, Any]) -> list[str]:
+    """Returns the keys that a result file's "steal" must have, and those of UNREST that it has; all are numbers."""
+    return [*KEYS, *(key for key in UNREST if key in document)]
+
+
+def unrest(document: Mapping[str, Any]) -> str:
+    """Returns what disturbed the machine, in parentheses after a space; "" if the "steal" of a file lacks that."""
+    if not all(key in document for key in UNREST):
+        return ""
+    return f" ({Unrest(*(document[key] for key in UNREST)).said()})"
+
+
 def told(document: Mapping[str, Any]) -> list[str]:
     """Returns notes for the reader on the runs that a result file's "steal" describes."""
     if not document.get("repeated") and not document.get("disturbed"):
@@ -82,4 +87,5 @@ def told(document: Mapping[str, Any]) -> list[str]:
             f"processors away meanwhile (more than {100 * document['limit']:g} % of the time; at most "
             f"{document['tries']} tries)")
     left = document["disturbed"]
-    return [text + (f", and {left} of them had no undisturbed try." if left else ".")]
+    text += (f", and {left} of them had no undisturbed try" if left else "") + unrest(document)
+    return [f"{text}. {ADVICE}." if left else f"{text}."]

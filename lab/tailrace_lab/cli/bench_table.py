@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from tailrace import quantity
 from tailrace.cli import fitting
+from tailrace.unrest import ADVICE
 
 from ..bench import command, steal
 from . import bench_variables
@@ -252,9 +253,11 @@ def doubts(document: dict[str, Any]) -> list[str]:
     unrest, point, title, one = max(spreads, key=lambda entry: entry[0], default=(1.0, {}, "", {}))
     if unrest > 1.1:
         total = one["summary"]["total"]
-        found.append(f"The machine or its storage was busy with other things: the same run ({title} at C/W = "
+        found.append(f"The machine or its storage was busy with other things"
+                     f"{steal.unrest(document.get('steal', {}))}: the same run ({title} at C/W = "
                      f"{_measured(point)}) took from {quantity.format_time(total['least'])} to "
-                     f"{quantity.format_time(total['most'])}, so believe no ratio more closely than that.")
+                     f"{quantity.format_time(total['most'])}, so believe no ratio more closely than that. "
+                     f"{ADVICE}.")
     found += steal.told(document.get("steal", {}))
     if document["settings"]["repeats"] < 5:
         found.append(f"{quantity.counted(document['settings']['repeats'], 'round')} tell little of the spread.")

@@ -33,7 +33,7 @@ def check(path: pathlib.Path, document: Study) -> Study:
                                  "of another version of the format")
     if not isinstance(document.get("cells"), list):
         raise PictureError(path, f"cells: found {document.get('cells')!r}, expected a list")
-    for key in steal.KEYS if "steal" in document else ():
+    for key in steal.keys(_object(document, "steal")) if "steal" in document else ():
         _check_number(path, document["steal"], "steal", key)
     for number, cell in enumerate(document["cells"]):
         for key in (*_TIMES, *_RATES, "chunks", "chunks_less", "bytes"):

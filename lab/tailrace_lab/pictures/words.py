@@ -182,7 +182,7 @@ def _doubts(result: Result) -> list[str]:
         said.append(f"The runs of {len(wide)} of the series spread by more than {100 * _SPREAD:.0f} % of their "
                     "median, "
                     f"most those of {name} at C/W {at:.3g} ({spread:.0f} %): the machine or the storage was busy "
-                    "with something else.")
+                    f"with something else{steal.unrest(result.get('steal', {}))}.")
     said += steal.told(result.get("steal", {}))
     if int(result["settings"].get("repeats") or 0) < 3:
         said.append("Fewer than three runs each: the figures say little about their spread.")

@@ -14,6 +14,8 @@ import pathlib
 import time
 from typing import Any
 
+from tailrace import unrest
+
 from . import demo_check, demo_numbers, demo_page, demo_runs, demo_table, output, plots
 
 
@@ -58,8 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
         settings = dataclasses.replace(settings, forward=tuple(arguments.forward), key=arguments.key)
         if arguments.rounds:
             settings = dataclasses.replace(settings, rounds=arguments.rounds, seconds=float("inf"))
+        watch = unrest.Watch()
         rounds = demo_runs.run_rounds(program, arguments.dir, settings, keep=arguments.keep)
-        numbers = demo_numbers.evaluate(rounds)
+        numbers = demo_numbers.evaluate(rounds, watch.seen())
         shown = {kind: demo_numbers.typical([one[kind] for one in rounds]) for kind in demo_numbers.KINDS}
         last = rounds[-1]["tailrace"]
         demo_table.show(numbers, last["description"])

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tailrace.unrest import Unrest
+
 Report = dict[str, Any]  # the solver's --json of a run
 
 KINDS = ("none", "hdf5", "tailrace")  # in the order of a round
@@ -53,6 +55,7 @@ class Numbers:
     written_by: str  # how W was measured, in the solver's words
     limit: float
     ways: dict[str, Way]
+    unrest: Unrest | None = None  # of the machine, over all rounds
 
 
 def limit(compute: float, write: float, iterations: int) -> float:
@@ -71,8 +74,8 @@ def typical(reports: Sequence[Report]) -> Report:
     return sorted(reports, key=lambda report: float(report["seconds_total"]))[(len(reports) - 1) // 2]
 
 
-def evaluate(rounds: Sequence[dict[str, Report]]) -> Numbers:
-    """Returns the comparison, from a report of each kind for every round."""
+def evaluate(rounds: Sequence[dict[str, Report]], unrest: Unrest | None = None) -> Numbers:
+    """Returns the comparison, from a report of each kind for every round, and what disturbed the machine."""
     first = rounds[0]["hdf5"]
     n = int(first["outputs"])
     compute = _median(rounds, "none", "seconds_computing") / n
@@ -81,7 +84,8 @@ def evaluate(rounds: Sequence[dict[str, Report]]) -> Numbers:
     return Numbers(
         rounds=len(rounds), outputs=n, bytes_per_output=first["bytes"] / n, compute_per_output=compute,
         write_per_output=write, written_by=first["description"], limit=least,
-        ways={kind: _way([one[kind] for one in rounds], n * compute, n * write, least) for kind in KINDS})
+        ways={kind: _way([one[kind] for one in rounds], n * compute, n * write, least) for kind in KINDS},
+        unrest=unrest)
 
 
 def _median(rounds: Sequence[dict[str, Report]], kind: str, key: str) -> float:

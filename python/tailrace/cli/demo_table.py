@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from tailrace import quantity
+from tailrace import quantity, unrest
 
 from . import fitting
 from .demo_numbers import KINDS, TITLES, Numbers, Spread, Way
@@ -100,13 +100,13 @@ def ratio(numbers: Numbers) -> str:
 def conclusion(numbers: Numbers) -> str:
     """Returns the conclusion in one sentence."""
     synchronous, tailrace = numbers.ways["hdf5"], numbers.ways["tailrace"]
-    shorter = 1 - tailrace.total.median / synchronous.total.median
+    shorter = _shorter(numbers)
     if shorter > 0:
         text = (f"With tailrace the program took {tailrace.total.median:.2f} s instead of "
                 f"{synchronous.total.median:.2f} s ({100 * shorter:.0f} % less)")
     else:
-        text = (f"With tailrace the program was no faster here: {tailrace.total.median:.2f} s, synchronously "
-                f"{synchronous.total.median:.2f} s")
+        text = (f"With tailrace the program was slower here: it took {tailrace.total.median:.2f} s instead of "
+                f"{synchronous.total.median:.2f} s ({-100 * shorter:.0f} % more)")
     overlap = tailrace.overlap.median if tailrace.overlap else 0.0
     text += (f": {100 * overlap:.1f} % of the time spent waiting for output is gone" if overlap > 0
              else ": it waited no less for output")
@@ -118,11 +118,17 @@ def conclusion(numbers: Numbers) -> str:
 def doubts(numbers: Numbers) -> list[str]:
     """Lists what a reader must know before trusting the numbers."""
     found = []
-    kind = max(KINDS, key=lambda one: _unrest(numbers.ways[one].total))
-    total = numbers.ways[kind].total
-    if _unrest(total) > 1.1:
-        found.append(f"The machine or its disk was busy with other things: the same run ({TITLES[kind]}) took from "
-                     f"{total.least:.2f} to {total.most:.2f} s, so believe no ratio more closely than that.")
+    kind = max(KINDS, key=lambda one: _ratio(numbers.ways[one].total))
+    total, seen = numbers.ways[kind].total, numbers.unrest
+    measured = f" ({seen.said()})" if seen else ""
+    if _ratio(total) > 1.1:
+        found.append(f"The machine or its disk was busy with other things{measured}: the same run ({TITLES[kind]}) "
+                     f"took from {total.least:.2f} to {total.most:.2f} s, so believe no ratio more closely than "
+                     f"that. {unrest.ADVICE}.")
+    elif seen and seen.busy:
+        found.append(f"The machine was busy with other things{measured}. {unrest.ADVICE}.")
+    elif seen and _shorter(numbers) < 0:
+        found.append(f"While it was measured, {seen.said()}. {unrest.ADVICE}, unless this one was.")
     if numbers.rounds == 1:
         found.append("One round does not show the spread.")
     if numbers.ways["tailrace"].to_limit.median < 1:
@@ -131,5 +137,9 @@ def doubts(numbers: Numbers) -> list[str]:
     return found
 
 
-def _unrest(value: Spread) -> float:
+def _shorter(numbers: Numbers) -> float:
+    return 1 - numbers.ways["tailrace"].total.median / numbers.ways["hdf5"].total.median
+
+
+def _ratio(value: Spread) -> float:
     return value.most / value.least if value.least > 0 else 1.0

@@ -7,6 +7,7 @@ import pathlib
 import pytest
 from tailrace import cli
 from tailrace.cli import demo_numbers, demo_plot_time, demo_runs, demo_table
+from tailrace.unrest import Unrest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 TSUNAMI = REPOSITORY / "build/release/apps/tsunami/tsunami"
@@ -84,7 +85,7 @@ def test_the_conclusion_is_honest():
     assert "4.60 s instead of 6.20 s (26 % less): 75.0 % of the time spent waiting for output is gone" in good
     assert "2.5 % slower than without output" in good and "1.02 × the limit" in good
     bad = demo_table.conclusion(demo_numbers.evaluate([a_round(tailrace=(6.0, 3.0))]))
-    assert "no faster here: 9.00 s, synchronously 6.20 s" in bad and "waited no less" in bad
+    assert "slower here: it took 9.00 s instead of 6.20 s (45 % more)" in bad and "waited no less" in bad
 
 
 def test_doubts():
@@ -93,6 +94,16 @@ def test_doubts():
     busy = demo_table.doubts(demo_numbers.evaluate([a_round(), a_round(none=8.0)]))
     assert any("busy" in line and "without output" in line for line in busy)
     assert any("One round" in line for line in demo_table.doubts(demo_numbers.evaluate([a_round()])))
+    quiet, host = Unrest(0.0, 0.5, 1.5, 2), Unrest(0.25, 0.5, 1.5, 2)
+    full, built = Unrest(0.0, 8.25, 9.0, 2), Unrest(0.0, 2.9, 2.4, 2)  # built: after make -j3
+    slow = a_round(tailrace=(6.0, 3.0))
+    for seen, rounds, words in ((quiet, [a_round()] * 2, None), (built, [a_round()] * 2, None),
+                                (host, [a_round()] * 2, "host took 25.0 % of the processors' time"),
+                                (full, [a_round()] * 2, "load was 8.2 before and 9.0 after, on 2 processors"),
+                                (full, [a_round(), a_round(none=8.0)], "load was 8.2 before"),
+                                (quiet, [slow] * 2, "load was 0.5 before")):
+        said = " ".join(demo_table.doubts(demo_numbers.evaluate(rounds, seen)))
+        assert words in said and "Repeat it on a quiet machine" in said if words else not said
     below = demo_table.doubts(demo_numbers.evaluate([a_round(tailrace=(1.0, 0.0))] * 2))
     assert any("Below the limit" in line for line in below)
 
@@ -156,6 +167,7 @@ def test_a_quick_demonstration(tmp_path, capsys, tsunami):
     document = json.loads((tmp_path / "j").read_text())
     assert document["rounds"] == 1 and len(document["files"]) == 8 and "limit" in document["conclusion"]
     assert all(pathlib.Path(file).is_file() for file in document["files"])
+    assert 0 <= document["unrest"]["stolen"] <= 1 and document["unrest"]["processors"] >= 1
     for picture in document["pictures"]:
         assert pathlib.Path(picture).read_bytes().startswith(b"\x89PNG")
     for name, kind in (("tsunami_c0.trace.json", "timeline"), ("tsunami_c0.stats.json", "busy")):

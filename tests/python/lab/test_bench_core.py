@@ -147,7 +147,7 @@ def test_bars_of_copy_and_calls(bench, tmp_path, fake):
     assert by_name["signal, server asleep / a bare wake-up"]["median"] == pytest.approx(1.5)
     assert by_name["alloc + commit, 4 KiB, server asleep / a bare wake-up"]["median"] == pytest.approx(19 / 4)
     assert "1.25 × a bare wake-up" in signal["note"]
-    assert found["steal"] == {"limit": 0.01, "tries": 6, "runs": 2, "repeated": 0, "disturbed": 0}
+    assert found["steal"].items() >= {"limit": 0.01, "tries": 6, "runs": 2, "repeated": 0, "disturbed": 0}.items()
     for words in ("bars kept: 5 of 7", "| median |",
                   "missed: signal, server asleep", "≤ 1.25 ×", "again: tailrace bench core"):
         assert words in said, said
@@ -200,7 +200,7 @@ def test_cells_that_the_host_disturbed_are_done_again(bench, tmp_path, fake, mon
     found, said = document(bench, tmp_path, "jitter", "--ways", "core", "--compress", "off", "--load", "off",
                            "--bytes", "1MiB")
     assert len(commands(fake)) == 6
-    assert found["steal"] == {"limit": 0.01, "tries": 6, "runs": 2, "repeated": 2, "disturbed": 2}
+    assert found["steal"].items() >= {"limit": 0.01, "tries": 6, "runs": 2, "repeated": 2, "disturbed": 2}.items()
     page = tmp_path / "page.html"
     assert cli.main(["report", str(tmp_path / "result.json"), "--out", str(page)]) == 0
     for text in (said, page.read_text()):
