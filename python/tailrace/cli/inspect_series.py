@@ -69,11 +69,16 @@ def describe_plain(files: Mapping[int, pathlib.Path], series: dict[str, Any]) ->
 
 def variables(series: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Returns the variables of all clients and nodes together: the common name of the series, and each variable with
-    its shape, or none where that is not the same everywhere."""
+    its shape, or none where that is not the same everywhere. Where files of them all exist (`tailrace join`), the
+    shape is that of the whole."""
     together: dict[str, dict[str, dict[str, Any]]] = {}
+    series_of = {one["name"]: one for one in series}
     for one in series:
-        known = together.setdefault(_WHOSE.sub("", one["name"]), {})
+        common = _WHOSE.sub("", one["name"])
+        known = together.setdefault(common, {})
+        whole = {variable["name"]: variable for variable in series_of.get(common, {}).get("variables", [])}
         for variable in one.get("variables", []):
+            variable = whole.get(variable["name"], variable)
             other = known.setdefault(variable["name"], dict(variable))
             if other["shape"] != variable["shape"]:
                 other["shape"] = None

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in complaints:
         output.complain(line)
     count = len({file for files in series.values() for file in files})
-    print(f"{arguments.directory}: {counted(joined, 'iteration')} joined of {counted(count, 'file')}")
+    print(f"{arguments.directory}: {counted(joined, 'iteration')} joined from {counted(count, 'file')}")
     return 1 if complaints else 0
 
 

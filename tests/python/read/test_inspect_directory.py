@@ -136,3 +136,20 @@ def test_iterations_belong_to_the_run_that_wrote_them(run, tmp_path, each):
     (found,) = json.loads(run("inspect", tmp_path / "out", "--json")[1])
     runs = found["series"][0]["runs"]
     assert [(one["first"], one["last"]) for one in runs] == [(0, 5), (6, 9)]
+
+
+def test_joined_arrays_have_the_shape_of_the_whole(run, tmp_path):
+    config = {"name": "rows", "memory": {"budget": "1 MiB"}, "parameters": {"first": 0},
+              "layouts": {"part": {"type": "int32", "shape": [2, 6], "global": [4, 6], "offset": ["first", 0]},
+                          "list": {"type": "int32", "shape": [5]}},
+              "variables": {"T": {"layout": "part"}, "own": {"layout": "list"}}}
+    for client in (0, 1):
+        with tailrace.open(config, client, parameters={"first": 2 * client}, path=tmp_path) as opened:
+            opened.write("T", 0, np.zeros((2, 6), "i4"))
+            if client:
+                opened.write("own", 0, np.zeros(5, "i4"))
+            opened.end_iteration(0)
+    assert ["T", "int32", "2", "×", "6", "1"] in rows(run("inspect", tmp_path)[1])
+    assert run("join", tmp_path)[0] == 0
+    table = rows(run("inspect", tmp_path)[1])
+    assert ["T", "int32", "4", "×", "6", "1"] in table and ["own", "int32", "5", "1"] in table

@@ -111,7 +111,7 @@ def test_a_node_has_one_file(nodes):
 
 
 def test_joined_it_is_the_whole(nodes, run):
-    assert run("join", nodes) == (0, f"{nodes}: 2 iterations joined of 4 files\n", "")
+    assert run("join", nodes) == (0, f"{nodes}: 2 iterations joined from 4 files\n", "")
     assert names(nodes) == sorted(files_of_nodes() + [f"sim_{step:06d}.h5" for step in STEPS])
     for step in STEPS:
         with h5py.File(nodes / f"sim_{step:06d}.h5") as file:
@@ -169,7 +169,7 @@ def test_the_openpmd_validator_finds_no_error(nodes, run):
 def test_what_no_file_has_is_told(nodes, run):
     (nodes / "sim_n1_000003.h5").unlink()
     code, text, message = run("join", nodes)
-    assert code == 1 and "2 iterations joined of 3 files" in text
+    assert code == 1 and "2 iterations joined from 3 files" in text
     expected = "30 of 60 elements are in no file, and read as NaN: [6:12, 0:5]"
     assert message.splitlines() == [f"tailrace: {nodes}/sim_000003.h5: {name}: {expected}"
                                     for name in ("height", "speed")]

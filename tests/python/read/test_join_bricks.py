@@ -146,7 +146,7 @@ def file_with(directory, client, step=3):
 
 def test_bricks_become_the_whole(files, run):
     count = len(list(files.glob("*.h5")))
-    assert run(files) == (0, f"{files}: 2 iterations joined of {count} files\n", "")
+    assert run(files) == (0, f"{files}: 2 iterations joined from {count} files\n", "")
     for step in STEPS:
         with h5py.File(files / f"sim_{step:06d}.h5") as file:
             meshes = file[f"data/{step}/meshes"]
@@ -268,7 +268,7 @@ def test_an_iteration_that_some_have_not(tmp_path, run):
     out = run_clients(tmp_path)
     file_with(out, 7).unlink()
     code, text, message = run(out)
-    assert code == 1 and "2 iterations joined of 15 files" in text
+    assert code == 1 and "2 iterations joined from 15 files" in text
     assert message.count("sim_000003.h5") == 3 and "sim_000000.h5" not in message, message
     assert message.count("18 of 144 elements are in no file, and read as NaN: [2:4, 3:6, 3:6]") == 3
 

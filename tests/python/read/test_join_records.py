@@ -42,7 +42,7 @@ def joined(out, run):
                 opened.write(variable, 0, np.full(count, float(client)))
             opened.end_iteration(0, time=7.0)
     for _ in range(2):  # a joined file is replaced
-        assert run("join", out) == (0, f"{out}: 1 iteration joined of 2 files\n", "")
+        assert run("join", out) == (0, f"{out}: 1 iteration joined from 2 files\n", "")
     return out / "p_000000.h5"
 
 

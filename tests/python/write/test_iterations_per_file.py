@@ -153,7 +153,7 @@ def test_files_of_clients_are_joined(out):
                 write(client, step, number)
     joined = subprocess.run([sys.executable, "-m", "tailrace.cli", "join", out], capture_output=True, text=True)
     assert joined.returncode == 0, joined.stderr
-    assert "3 iterations joined of 2 files" in joined.stdout
+    assert "3 iterations joined from 2 files" in joined.stdout
     for step in range(3):
         with h5py.File(out / f"sim_{step:06}.h5", "r") as opened:
             found = opened[f"data/{step}/meshes/T"][...]
