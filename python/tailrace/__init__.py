@@ -36,6 +36,11 @@ __all__ = ["Client", "Closed", "Dropped", "Error", "Exists", "File", "FileStats"
 for _class in (Client, File, Ticket):
     _signatures.show(_class)
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 __version__: str = _tailrace.version()
 
 _Path = Union[str, "os.PathLike[str]"]

@@ -15,6 +15,22 @@ def test_version():
     assert tailrace.__version__ == importlib.metadata.version("tailrace") == "0.1.0"
 
 
+@pytest.mark.parametrize("name", ["tailrace", "tailrace-lab"])
+def test_an_index_shows_who_made_it_and_where_it_is(name):
+    shown = importlib.metadata.metadata(name)
+    citation = (REPOSITORY / "CITATION.cff").read_text()
+    assert f"- name: {shown['Author']}\n" in citation
+    keywords = [word.strip() for word in shown["Keywords"].split(",")]
+    assert f"keywords: [{', '.join(keywords)}]" in citation
+    addresses = dict(line.split(", ") for line in shown.get_all("Project-URL"))
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= addresses.keys()
+    assert all(address.startswith("https://") for address in addresses.values())
+    classifiers = shown.get_all("Classifier")
+    assert classifiers == sorted(set(classifiers)) and "Operating System :: POSIX :: Linux" in classifiers
+    assert shown["License-Expression"] == "BSD-3-Clause" and not any("License" in one for one in classifiers)
+    assert shown["Description-Content-Type"] == "text/markdown" and shown["Summary"]
+
+
 def test_the_stubs_are_those_of_the_extension(tmp_path):
     fresh = tmp_path / "fresh.pyi"
     subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "tailrace._tailrace", "-o", fresh],
@@ -28,6 +44,10 @@ def test_the_package_is_typed_and_whole():
     package = pathlib.Path(tailrace.__file__).parent
     assert (package / "py.typed").exists() and (package / "_tailrace.pyi").exists()
     assert list(package.glob("libtailrace.so*"))
+
+
+def test_completion_shows_the_public_names_alone():
+    assert dir(tailrace) == sorted(tailrace.__all__)
 
 
 def test_every_public_name_has_a_docstring():
