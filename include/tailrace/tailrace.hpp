@@ -12,6 +12,10 @@
 #ifndef TAILRACE_TAILRACE_HPP
 #define TAILRACE_TAILRACE_HPP
 
+#if !defined(__cpp_concepts) || __cpp_concepts < 201907L
+#error "tailrace.hpp needs C++20: compile with -std=c++20 (CMake: CMAKE_CXX_STANDARD 20)"
+#endif
+
 #include <tailrace/tailrace.h>
 
 #include <chrono>

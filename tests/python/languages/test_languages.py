@@ -188,3 +188,11 @@ def test_each_language_writes_the_same(out, language, kind, each):
                             openpmd.Access.read_only)
     for step in range(4):
         check_by_openpmd(series, step)
+
+
+def test_an_older_cpp_is_named(tmp_path):
+    (tmp_path / "a.cpp").write_text("#include <tailrace/tailrace.hpp>\n")
+    done = subprocess.run(["c++", "-std=c++17", "-fsyntax-only", f"-I{REPOSITORY / 'include'}", tmp_path / "a.cpp"],
+                          capture_output=True, text=True, check=False)
+    first = next(line for line in done.stderr.splitlines() if "error" in line)
+    assert done.returncode != 0 and "tailrace.hpp needs C++20: compile with -std=c++20" in first
