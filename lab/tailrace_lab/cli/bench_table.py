@@ -190,9 +190,8 @@ def conclusion(document: dict[str, Any]) -> str:
     where = f"At C/W = {_measured(point)}"
     name = "tailrace" if rungs else title
     took, instead = quantity.format_time(total), quantity.format_time(before)
-    text = (f"{where} the program took {took} with {name} instead of {instead} synchronously "
-            f"({100 * (1 - total / before):.0f} % less)" if total < before else
-            f"{where} the program was no faster with {name}: {took}, synchronously {instead}")
+    text = (f"{where} the program {'' if total < before else 'was slower: it '}took {took} with {name} instead of "
+            f"{instead} synchronously ({100 * abs(1 - total / before):.0f} % {'less' if total < before else 'more'})")
     if "overlap" in best:
         overlap = best["overlap"]["median"]
         text += (f": {100 * overlap:.1f} % of the time spent waiting for output is gone" if overlap > 0 else

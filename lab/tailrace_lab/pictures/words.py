@@ -88,8 +88,7 @@ def _gain(result: Result) -> list[str]:
     if sync is not None:
         share = 1 - total.median / sync.median
         before = quantity.format_time(sync.median)
-        text += (f" instead of {before} synchronously, {100 * share:.0f} % less" if share > 0 else
-                 f", synchronously {before}: no faster")
+        text += f" instead of {before} synchronously, {100 * abs(share):.0f} % {'less' if share > 0 else 'more'}"
     text += f". That is {by_limit.median:.2f} times the limit, which no schedule beats." if by_limit else "."
     return [text, *_waiting(name, series)]
 

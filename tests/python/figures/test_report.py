@@ -129,7 +129,7 @@ def test_the_summary_is_honest(sweep):
         point["series"][name]["summary"]["overlap"]["median"] = -0.1
         point["series"][name]["deviation"] = 4.0
     said = " ".join(words.summary(sweep))
-    assert "no faster" in said and "waits no less" in said and "more than the 10 %" in said
+    assert " % more. " in said and "waits no less" in said and "more than the 10 %" in said
     assert "spread by more than 10 %" in said
 
 
