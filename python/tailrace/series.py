@@ -114,10 +114,10 @@ def find(path: str | os.PathLike[str], name: str | None = None) -> Series:
         joined = {series: files for series, files in whole.items() if not _PART.fullmatch(series)}
         whole = joined or whole
     if len(whole) != 1:
-        listed = ", ".join(sorted(whole or found)[:8]) or "none"
+        listed = ", ".join(sorted(whole or found)[:8])
         hint = ("`tailrace join` presents the files of clients or nodes as one" if whole else
                 "give its directory")
-        raise NoSeries(f"{directory}: found the series {listed}, expected one"
+        raise NoSeries(f"{directory}: found {f'the series {listed}' if listed else 'no series'}, expected one"
                        f"{f' of the name {only}' if only else ''}; {hint}, or name one")
     series, files = whole.popitem()
     return Series(series, files)

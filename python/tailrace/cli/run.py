@@ -85,6 +85,8 @@ def register(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; does not return if the program was started."""
     try:
+        if not arguments.program and not arguments.print:
+            raise ValueError("found no program, expected one (see tailrace run --help)")
         if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None or arguments.relaxed):
             raise ValueError("found --collective, --aggregators or --relaxed without --mpiio, expected it")
         if arguments.trace and not arguments.openfoam:
@@ -107,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as why:
         output.complain(str(why))
         return 2
-    if arguments.print or not arguments.program:
+    if arguments.print:
         for name, value in added.items():
             print(f"export {name}={shlex.quote(value)}")
         return 0

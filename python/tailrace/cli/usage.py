@@ -20,7 +20,8 @@ class Parser(argparse.ArgumentParser):
             message = "expected " + message.removeprefix(_REQUIRED)
         command = self.prog.partition(" ")[2]
         where = f"{command}: " if command else ""
-        self.exit(2, f"tailrace: {where}{message}; see {self.prog} --help\n")
+        see = " See" if message.endswith("?") else "; see"
+        self.exit(2, f"tailrace: {where}{message}{see} {self.prog} --help\n")
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Ends the program if there is an unknown argument: the parser of a command knows better than that above

@@ -206,7 +206,7 @@ def test_plugins_of_the_machine_are_kept(tmp_path, monkeypatch):
 
 
 def test_what_is_printed_is_for_a_shell(run, tmp_path):
-    code, said, _ = run("--place", "core", "--budget", "2 MiB")
+    code, said, _ = run("--place", "core", "--budget", "2 MiB", "--print")
     assert code == 0
     told = execute("sh", "-c", said + "echo $HDF5_VOL_CONNECTOR", env=without(tmp_path))
     assert told == "tailrace place=core budget=2097152\n"

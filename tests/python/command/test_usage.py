@@ -12,21 +12,22 @@ SHELLS = ("bash", "zsh", "fish")
 
 @pytest.mark.parametrize("arguments,line", [
     ([], "tailrace: expected COMMAND; see tailrace --help"),
-    (["inspekt"], "tailrace: there is no command 'inspekt'; did you mean 'inspect'?; see tailrace --help"),
+    (["inspekt"], "tailrace: there is no command 'inspekt'; did you mean 'inspect'? See tailrace --help"),
     (["check"], "tailrace: check: expected CONFIG, a configuration file, or --schema; see tailrace check --help"),
     (["check", "a.yaml", "--jsn"],
-     "tailrace: check: there is no option --jsn; did you mean '--json'?; see tailrace check --help"),
+     "tailrace: check: there is no option --jsn; did you mean '--json'? See tailrace check --help"),
     (["check", "a.yaml", "--clent=4"],
-     "tailrace: check: there is no option --clent; did you mean '--client'?; see tailrace check --help"),
+     "tailrace: check: there is no option --clent; did you mean '--client'? See tailrace check --help"),
     (["check", "a.yaml", "b.yaml"],
      "tailrace: check: expected no more arguments, found 'b.yaml'; see tailrace check --help"),
+    (["run"], "tailrace: found no program, expected one (see tailrace run --help)"),
     (["bench", "patern"],
-     "tailrace: bench: there is no command 'patern'; did you mean 'pattern'?; see tailrace bench --help"),
+     "tailrace: bench: there is no command 'patern'; did you mean 'pattern'? See tailrace bench --help"),
     (["bench", "pattern", "--quik"],
-     "tailrace: bench pattern: there is no option --quik; did you mean '--quick'?; see tailrace bench pattern "
+     "tailrace: bench pattern: there is no option --quik; did you mean '--quick'? See tailrace bench pattern "
      "--help"),
     (["completion", "bahs"], "tailrace: completion: argument SHELL: found 'bahs', expected one of bash, zsh, fish; "
-                             "did you mean 'bash'?; see tailrace completion --help"),
+                             "did you mean 'bash'? See tailrace completion --help"),
 ])
 def test_wrong_usage_is_told_in_one_line(run, arguments, line):
     assert run(*arguments) == (2, "", line + "\n")
