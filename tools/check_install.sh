@@ -27,13 +27,22 @@ for language in c cpp fortran; do run "$language" "$work/build/consumer_$languag
 for language in c cpp fortran; do test -x "$work/build/consumer_mpi_$language"; done
 printf 'mpi: builds\n'
 for page in tailrace tailrace-run tailrace-core tailrace-forward; do test -e "$installed/share/man/man1/$page.1"; done
-"$installed/bin/tailrace-cube" --help >>"$work/log"
+version=$(sed -n 's/^project(tailrace VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+for program in "$installed"/bin/* "$installed"/libexec/tailrace/tailrace-*; do
+  "$program" --help >>"$work/log"
+  said=$("$program" --version | head -n 1)
+  [ "$said" = "$(basename "$program") $version" ] || { echo "$program --version: found '$said'" && exit 1; }
+done
 
 export PKG_CONFIG_PATH=$installed/lib/pkgconfig
 # shellcheck disable=SC2046 # the flags are words
 cc "$root/examples/example.c" $(pkg-config --cflags --libs tailrace) -Wl,-rpath,"$installed/lib" \
   -o "$work/by_pkg_config"
 run pkg_config "$work/by_pkg_config"
+# shellcheck disable=SC2046
+gfortran "$root/examples/example.f90" -I"$installed/include/tailrace/fortran" -ltailrace_fortran \
+  $(pkg-config --libs tailrace) -Wl,-rpath,"$installed/lib" -o "$work/by_pkg_config_fortran"
+run pkg_config_fortran "$work/by_pkg_config_fortran"
 
 # carried NAME COMMAND…: runs tailrace-run in a folder of its own, and checks that it carried something.
 carried() {

@@ -7,7 +7,7 @@ source "$(dirname "$0")/common.sh"
 cd "$root"
 version=$(sed -n 's/^project(tailrace VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 
-# page PROGRAM NAME WORDS: the page of a program with --help and without --version.
+# page PROGRAM NAME WORDS: the page of a program, from its --help.
 page() {
   help2man --no-info --section 1 --manual "tailrace" --source "tailrace $version" --version-string "$version" \
     --name "$3" "$1" |

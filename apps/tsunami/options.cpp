@@ -1,6 +1,8 @@
 // Parses the command line with CLI11. See the header.
 #include "options.hpp"
 
+#include <tailrace/tailrace.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 
@@ -215,6 +217,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       "Computes a tsunami: nonlinear shallow-water equations on real bathymetry, from a fault or a Gaussian.\n"
       "Writes surface height and both momenta as openPMD/HDF5 files.",
       "tsunami"};
+  app.set_version_flag("--version", "tsunami " TAILRACE_VERSION_STRING, "Print the version, and end");
   app.footer(
       "Example, the 2010 Maule earthquake:\n"
       "  tsunami --topo etopo10min120W60W60S0S.asc.gz --fault 16,14,104,450,100,35,15,-72.668,-35.826 \\\n"

@@ -13,7 +13,7 @@ bool parse(CLI::App& app, int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw UsageError(error.what());
-    app.exit(error);  // --help
+    app.exit(error);  // --help, --version
     return false;
   }
   return true;

@@ -1,6 +1,8 @@
 // The command line, by CLI11. See the header.
 #include "lab/pattern/options.hpp"
 
+#include <tailrace/tailrace.h>
+
 #include "lab/pattern/command_line.hpp"
 #include "lab/pattern/memory.hpp"
 
@@ -156,6 +158,7 @@ CLI::App* add_measure(CLI::App& app, MeasureOptions& measure) {
 Options parse_options(int argc, char** argv) {
   CLI::App app{"The test-bed: a simulated program that computes and writes in turn. Prints one JSON document.",
                "pattern"};
+  app.set_version_flag("--version", "pattern " TAILRACE_VERSION_STRING, "Print the version, and end");
   app.require_subcommand(1);
   RunOptions run;
   CalibrateOptions calibrate;

@@ -2,6 +2,8 @@
 //
 // This has only its arguments and its exit code; `tailrace serve` and `tailrace recover` call it. With --status it
 // shows what the servers of a node are doing; none of them needs to answer for that.
+#include <tailrace/tailrace.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
@@ -134,13 +136,15 @@ int run(Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app{
       "The server of a node: takes the blocks of all the node's clients over shared memory and writes them "
-      "(place core). Usually started by the first client."};
+      "(place core). Usually started by the first client.",
+      "tailrace-core"};
   Arguments arguments;
   declare(app, arguments);
+  app.set_version_flag("--version", "tailrace-core " TAILRACE_VERSION_STRING, "print the version, and end");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;  // 0: --help
+    return app.exit(error) == 0 ? 0 : kWrongUsage;  // 0: --help, --version
   }
   if (arguments.server.job.empty() && arguments.config.file.empty() && !arguments.status) {
     std::fputs("tailrace-core: --job or --config is needed\n", stderr);

@@ -2,6 +2,7 @@
 //
 // This has only its arguments, its signals and its exit code; `tailrace serve forward` and `tailrace inspect
 // --forward` call it.
+#include <tailrace/tailrace.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -51,7 +52,8 @@ int fail(const Status& status) {
 int main(int argc, char** argv) {
   CLI::App app{
       "A forwarder: carries out the transfers of clients on other nodes. At SIGTERM it answers all requests that it "
-      "has, and ends. At SIGHUP it rereads its key files."};
+      "has, and ends. At SIGHUP it rereads its key files.",
+      "tailrace-forward"};
   ForwardServerOptions options;
   std::string status;
   std::string key;
@@ -63,10 +65,11 @@ int main(int argc, char** argv) {
   app.add_option("--status", status, "print what the forwarder at HOST:PORT does, as JSON, and end")
       ->needs(key_option)
       ->excludes(config);
+  app.set_version_flag("--version", "tailrace-forward " TAILRACE_VERSION_STRING, "print the version, and end");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;  // 0: --help
+    return app.exit(error) == 0 ? 0 : kWrongUsage;  // 0: --help, --version
   }
   if (!status.empty()) {
     const Result<std::string> json = tailrace::impl::forward_status(status, key);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <tailrace/tailrace.h>
 
 #include <cstdio>
 #include <map>
@@ -118,4 +119,8 @@ int run() {
 }  // namespace
 }  // namespace tailrace::impl
 
-int main() { return tailrace::impl::run(); }
+int main(int argc, char**) {
+  if (argc == 1) return tailrace::impl::run();
+  std::puts("tailrace-plugin-host " TAILRACE_VERSION_STRING "\nStarted by tailrace's server, not by hand.");
+  return 0;
+}

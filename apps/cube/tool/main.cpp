@@ -1,9 +1,13 @@
 // tailrace-cube: works with performance profiles in the format Cube 4.
+#include <tailrace/tailrace.h>
+
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "cube/archive/error.hpp"
 #include "cube/tool/commands.hpp"
@@ -22,6 +26,16 @@ size_t metric_number(const Input& input, const std::string& name) {
   return static_cast<size_t>(found - input.profile.metrics.data());
 }
 
+namespace {
+
+// A wrong usage in one line, as tailrace's other commands report it.
+std::string wrong_usage(const CLI::App* program, const CLI::Error& error) {
+  const std::vector<std::string> unknown = program->remaining(true);
+  const std::string what = unknown.empty() ? error.what() : "found no command or option '" + unknown.front() + "'";
+  return program->get_name() + ": " + what + "; see " + program->get_name() + " --help\n";
+}
+
+}  // namespace
 }  // namespace tailrace::cube
 
 int main(int argc, char** argv) {
@@ -30,6 +44,8 @@ int main(int argc, char** argv) {
       "Works with performance profiles in the format Cube 4 (.cubex), as Score-P and Scalasca write them.");
   program.name("tailrace cube");
   program.require_subcommand(1);
+  program.failure_message(wrong_usage);
+  program.set_version_flag("--version", "tailrace-cube " TAILRACE_VERSION_STRING, "Print the version, and end");
   program.set_help_all_flag("--help-all", "Print the help of all commands");
   add_remap(program);
   add_info(program);

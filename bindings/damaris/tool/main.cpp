@@ -1,8 +1,11 @@
 // tailrace-damaris: checks descriptions of Damaris, and converts them to configurations of tailrace.
+#include <tailrace/tailrace.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "damaris/output/configuration.hpp"
 #include "damaris/xml/reader.hpp"
@@ -56,11 +59,20 @@ void convert(const std::string& file, const std::string& store) {
               file.c_str(), text.c_str());
 }
 
+// A wrong usage in one line, as tailrace's other commands report it.
+std::string wrong_usage(const CLI::App* program, const CLI::Error& error) {
+  const std::vector<std::string> unknown = program->remaining(true);
+  const std::string what = unknown.empty() ? error.what() : "found no command or option '" + unknown.front() + "'";
+  return program->get_name() + ": " + what + "; see " + program->get_name() + " --help\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Descriptions of Damaris in XML", "tailrace damaris");
+  CLI::App app("Checks and converts descriptions of Damaris, in XML.", "tailrace damaris");
   app.require_subcommand(1);
+  app.failure_message(wrong_usage);
+  app.set_version_flag("--version", "tailrace-damaris " TAILRACE_VERSION_STRING, "print the version, and end");
   std::string file;
   std::string store;
   CLI::App* const checking = app.add_subcommand("check", "check a description; report settings without effect");
@@ -69,7 +81,11 @@ int main(int argc, char** argv) {
       app.add_subcommand("convert", "print a tailrace configuration that writes the same files");
   converting->add_option("FILE", file, "the description")->required();
   converting->add_option("--store", store, "which store, if there are several");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;  // 0: --help, --version
+  }
   try {
     checking->parsed() ? check(file) : convert(file, store);
     return 0;

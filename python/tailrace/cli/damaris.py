@@ -28,5 +28,4 @@ def run(arguments: argparse.Namespace) -> int:
     if program is None:
         output.complain(f"{PROGRAM}: found it neither in the package nor on PATH")
         return 1
-    code = subprocess.run([program, *arguments.words], check=False).returncode
-    return code if code in (0, 1) else 2
+    return subprocess.run([program, *arguments.words], check=False).returncode

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from tailrace import cli
+from tailrace import cli, programs
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -31,6 +31,20 @@ SHELLS = ("bash", "zsh", "fish")
 ])
 def test_wrong_usage_is_told_in_one_line(run, arguments, line):
     assert run(*arguments) == (2, "", line + "\n")
+
+
+@pytest.mark.parametrize("arguments,line", [
+    (["damaris"], "tailrace damaris: A subcommand is required; see tailrace damaris --help"),
+    (["damaris", "chek", "a.xml"],
+     "tailrace damaris: found no command or option 'chek'; see tailrace damaris --help"),
+    (["cube", "inf"], "tailrace cube: found no command or option 'inf'; see tailrace cube --help"),
+    (["cube", "info"], "tailrace cube: FILE is required; see tailrace cube --help"),
+])
+def test_and_by_the_commands_that_are_programs(arguments, line):
+    if programs.find(f"tailrace-{arguments[0]}") is None:
+        pytest.skip("this build leaves it out")
+    done = subprocess.run([sys.executable, "-m", "tailrace", *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line + "\n")
 
 
 def test_a_word_that_is_near_none_shows_all_commands(run):

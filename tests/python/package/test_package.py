@@ -1,6 +1,7 @@
 """The package as users get it: its stubs are right, the example runs, the library is beside the extension."""
 
 import importlib.metadata
+import os
 import pathlib
 import shutil
 import subprocess
@@ -29,6 +30,20 @@ def test_an_index_shows_who_made_it_and_where_it_is(name):
     assert classifiers == sorted(set(classifiers)) and "Operating System :: POSIX :: Linux" in classifiers
     assert shown["License-Expression"] == "BSD-3-Clause" and not any("License" in one for one in classifiers)
     assert shown["Description-Content-Type"] == "text/markdown" and shown["Summary"]
+
+
+def programs():
+    """Returns the programs that the wheels install: executable files that are no libraries."""
+    files = [file for name in ("tailrace", "tailrace-lab") for file in importlib.metadata.files(name)]
+    return [file.locate() for file in files if ".so" not in file.name and os.access(file.locate(), os.X_OK)]
+
+
+@pytest.mark.parametrize("program", programs(), ids=lambda path: path.name)
+def test_each_program_has_a_version_and_a_help(program):
+    for option, words in (("--version", f"{program.name} {tailrace.__version__}\n"), ("--help", program.name)):
+        done = subprocess.run([program, option], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.stdout.startswith(words) if option == "--version" else words in done.stdout.replace(" ", "-")
+        assert done.stderr == ""
 
 
 def test_the_stubs_are_those_of_the_extension(tmp_path):
