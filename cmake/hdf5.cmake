@@ -1,6 +1,5 @@
 # HDF5, which is built once from source into TAILRACE_DEPS, or an installed one: hdf5-static, which libtailrace
 # contains and hides from the program's own HDF5.
-set(TAILRACE_DEPS ${PROJECT_SOURCE_DIR}/.deps CACHE PATH "Where dependencies built from source are kept")
 set(TAILRACE_HDF5_SOURCE "$ENV{TAILRACE_HDF5_SOURCE}" CACHE PATH
     "HDF5's source, 1.14.4 or later: a directory or a .tar.gz (default: Cargo fetches it)")
 set(TAILRACE_HDF5_ROOT "$ENV{TAILRACE_HDF5_ROOT}" CACHE PATH "The prefix of an installed static HDF5 to use instead")

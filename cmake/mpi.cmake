@@ -31,6 +31,8 @@ macro(_tailrace_mpi mpi)
   add_library(tailrace_mpi_${name} INTERFACE)
   target_include_directories(tailrace_mpi_${name} SYSTEM INTERFACE ${includes})
   target_compile_options(tailrace_mpi_${name} INTERFACE ${options})
+  # Without the old C++ interface, which is in a library of its own.
+  target_compile_definitions(tailrace_mpi_${name} INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   target_link_libraries(tailrace_mpi_${name} INTERFACE ${options} ${libraries})
   list(APPEND names ${name})
   set(tailrace_mpi_start_${name} ${launcher} ${arguments} PARENT_SCOPE)

@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "base/descriptor_limit.hpp"
+#include "base/os/process.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -63,7 +65,7 @@ class SpawnPlan {
     ::posix_spawn_file_actions_adddup2(&files_, ends.output_there.get(), STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&files_, ends.output_there.get(), STDERR_FILENO);
     ::posix_spawn_file_actions_adddup2(&files_, ends.socket_there.get(), HostProcess::kSocket);
-    ::posix_spawn_file_actions_addclosefrom_np(&files_, HostProcess::kSocket + 1);
+    close_from(files_, HostProcess::kSocket + 1);
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
@@ -94,7 +96,7 @@ class SpawnPlan {
 
 std::string describe(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return fmt::format("ended with exit status {}", info.si_status);
-  const char* name = ::sigdescr_np(info.si_status);
+  const char* name = ::strsignal(info.si_status);
   return fmt::format("killed by signal {} ({})", info.si_status, name != nullptr ? name : "unknown");
 }
 

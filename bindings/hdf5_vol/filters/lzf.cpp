@@ -1,6 +1,8 @@
 #include "hdf5_vol/filters/lzf.hpp"
 
+extern "C" {  // the header does not say so everywhere
 #include <lzf.h>
+}
 
 #include <algorithm>
 #include <limits>

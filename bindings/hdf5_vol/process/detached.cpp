@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
@@ -121,7 +122,8 @@ bool Detached::watch() {
 bool Detached::is_own_call() const {
   if (client_.is_inside() || mutex_.is_mine()) return true;
   char name[16] = "";
-  return ::gettid() != ::getpid() && ::prctl(PR_GET_NAME, name) == 0 && std::strncmp(name, "tailrace", 8) == 0;
+  return ::syscall(SYS_gettid) != ::getpid() && ::prctl(PR_GET_NAME, name) == 0 &&
+         std::strncmp(name, "tailrace", 8) == 0;
 }
 
 void Detached::wait_for(const FileKey& file) {

@@ -73,7 +73,7 @@ void plan_descriptors(SpawnPlan& plan, int output, int inherited) {
     failed |= posix_spawn_file_actions_adddup2(actions, inherited, kInheritedDescriptor);
     ++first_closed;
   }
-  failed |= posix_spawn_file_actions_addclosefrom_np(actions, first_closed);
+  failed |= close_from(*actions, first_closed);
   TAILRACE_ASSERT(failed == 0);  // only ENOMEM and EBADF (of a negative number) are possible
 }
 
@@ -121,6 +121,20 @@ Result<ProcessHandle> ProcessHandle::open(pid_t pid) {
 
 bool ProcessHandle::wait_end(const Deadline& deadline) const {
   return !pidfd_.is_open() || wait_for_events(pidfd_.get(), POLLIN, deadline) != 0;
+}
+
+int close_from(posix_spawn_file_actions_t& actions, int first) {
+  using CloseFrom = int(posix_spawn_file_actions_t*, int);
+  static const auto close_from =
+      reinterpret_cast<CloseFrom*>(::dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addclosefrom_np"));
+  if (close_from != nullptr) return close_from(&actions, first);
+  int failed = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    if (fd >= first) failed |= posix_spawn_file_actions_addclose(&actions, fd);
+  }
+  return failed;
 }
 
 Result<ProcessHandle> spawn(const SpawnOptions& options) {

@@ -6,6 +6,7 @@
 // alone.
 #pragma once
 
+#include <spawn.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -65,6 +66,11 @@ struct SpawnOptions {
 };
 
 constexpr int kInheritedDescriptor = 3;
+
+// Plans that a child of posix_spawn closes its descriptors from `first` on. Returns 0, or an error number. Before
+// glibc 2.34 these are the descriptors that are open now: the child also gets those that other threads open, without
+// O_CLOEXEC, until it is started.
+int close_from(posix_spawn_file_actions_t& actions, int first);
 
 // Starts a program in a session of its own, with default signal handling, and with none of this process's descriptors
 // except those named. It inherits the caller's directory and environment. The caller must reap() this child.

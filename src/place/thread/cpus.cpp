@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::vector<int> siblings_of(int cpu) {
 // Returns the cpus that other threads of this process last ran on, if they have computed at all: field 39 of stat,
 // with the time in user mode in field 14 (proc(5)). Omits the calling thread, which moves while it asks.
 std::vector<int> cpus_others_compute_on() {
-  const std::string self = std::to_string(gettid());
+  const std::string self = std::to_string(syscall(SYS_gettid));
   std::vector<int> cpus;
   std::error_code ignored;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
