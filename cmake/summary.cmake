@@ -32,7 +32,7 @@ _tailrace_line("OpenFOAM's file handler" "TARGET;tailrace_foam" "${TAILRACE_OPEN
                "there is no OpenFOAM, or its headers are missing")
 _tailrace_line("Fortran module" TAILRACE_FORTRAN "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}"
                "TAILRACE_FORTRAN is off; its sources are installed")
-_tailrace_line("actions in Python" "TARGET;tailrace_python_host" "${python_embed_VERSION}"
-               "there is no python3-embed")
+_tailrace_line("actions in Python" "TARGET;tailrace_python_host" "yes"
+               "there are no headers of Python")
 _tailrace_line("tailrace-cube" TAILRACE_CUBE "yes" "TAILRACE_CUBE is off")
 _tailrace_line("Damaris' interface" TAILRACE_DAMARIS "yes" "TAILRACE_DAMARIS is off")

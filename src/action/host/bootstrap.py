@@ -85,6 +85,8 @@ def prepare(environment, program):
     """Finds the packages and NumPy; called once, before the first load."""
     global numpy
     sys.dont_write_bytecode = True  # keeps users' folders clean
+    for name in ("PYTHONHOME", "PYTHONUNBUFFERED", "PYTHONFAULTHANDLER"):
+        os.environ.pop(name, None)  # of python_host.cpp
     packages = _find_packages(environment, program)
     if packages:
         _add_packages(packages)

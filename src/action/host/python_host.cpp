@@ -2,13 +2,18 @@
 //
 // bootstrap.py does what Python can do; this file does the rest: the interpreter itself, and views of memory.
 #define PY_SSIZE_T_CLEAN
+// The functions that all Pythons from 3.10 on have: this is linked to none of them (python_function.cpp).
+#define Py_LIMITED_API 0x030b0000
 #include <Python.h>
+#include <dlfcn.h>
 #include <bootstrap.hpp>  // of bootstrap.py, made by CMake
 
 #include "action/host/python_host.h"
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,28 +67,40 @@ std::string take_error() {
   PyErr_NormalizeException(&type, &value, &trace);
   const Object owners[] = {Object(type), Object(value), Object(trace)};
   const Object text(value != nullptr ? PyObject_Str(value) : nullptr);
-  const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  const char* words = text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : nullptr;
   std::string told = words != nullptr ? words : "found an exception that cannot be shown";
-  const std::string name = type != nullptr ? reinterpret_cast<PyTypeObject*>(type)->tp_name : "";
+  const Object type_name(type != nullptr ? PyObject_GetAttrString(type, "__name__") : nullptr);
+  const char* letters = type_name ? PyUnicode_AsUTF8AndSize(type_name.get(), nullptr) : nullptr;
+  const std::string name = letters != nullptr ? letters : "";
   if (name.find("Refused") == std::string::npos) told = "found the exception " + name + ": " + told;
   PyErr_Clear();
   return told;
 }
 
-std::string start_interpreter() {
-  PyConfig config;
-  PyConfig_InitPythonConfig(&config);
-  config.install_signal_handlers = 0;
-  config.buffered_stdio = 0;  // a crash loses no line
-  config.faulthandler = 1;    // … and reports where in Python it was
-  config.parse_argv = 0;
-  // Uses the standard library of the Python that this is linked with, whatever `python3` is in the PATH.
-  PyStatus status = PyConfig_SetBytesString(&config, &config.home, TAILRACE_PYTHON_HOME);
-  if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
-  PyConfig_Clear(&config);
-  if (PyStatus_Exception(status)) {
-    return std::string("found no Python that starts: ") + (status.err_msg != nullptr ? status.err_msg : "no reason");
+// Returns the prefix of the loaded Python: the folder above its library that has lib/python3.N.
+std::string home_of_python() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&Py_InitializeEx), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string version = Py_GetVersion();  // "3.11.2 (main, …"
+  const std::string folder = "lib/python" + version.substr(0, version.find('.', version.find('.') + 1));
+  std::error_code ignored;
+  std::filesystem::path place = std::filesystem::canonical(info.dli_fname, ignored);
+  while (place != place.parent_path()) {
+    place = place.parent_path();
+    if (std::filesystem::exists(place / folder / "os.py", ignored)) return place;
   }
+  return {};
+}
+
+// bootstrap.py removes these variables again: they are not for programs that a function starts.
+std::string start_interpreter() {
+  const std::string home = home_of_python();
+  if (home.empty()) return "found no Python that starts: its library lies in no folder with its modules";
+  setenv("PYTHONHOME", home.c_str(), 1);  // its own modules, whatever `python3` is in the PATH
+  setenv("PYTHONUNBUFFERED", "1", 1);     // a crash loses no line …
+  setenv("PYTHONFAULTHANDLER", "1", 1);   // … and reports where in Python it was
+  unsetenv("PYTHONINSPECT");
+  Py_InitializeEx(0);
   return {};
 }
 
@@ -123,7 +140,7 @@ Object tuple_of(const uint64_t* values, int rank) {
   for (int i = 0; tuple && i < rank; ++i) {
     PyObject* value = PyLong_FromUnsignedLongLong(values[i]);
     if (value == nullptr) return {};
-    PyTuple_SET_ITEM(tuple.get(), i, value);
+    PyTuple_SetItem(tuple.get(), i, value);
   }
   return tuple;
 }
@@ -174,7 +191,7 @@ Object clients_of(const tailrace_plugin_call& call) {
   for (size_t i = 0; tuple && i < call.client_count; ++i) {
     PyObject* client = PyLong_FromLong(call.clients[i]);
     if (client == nullptr) return {};
-    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), client);
+    PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i), client);
   }
   return tuple;
 }
@@ -185,13 +202,13 @@ bool report(const tailrace_plugin_call& call, PyObject* result) {
   PyObject* value = nullptr;
   if (!PyArg_ParseTuple(result, "sO", &key, &value)) return false;
   if (PyUnicode_Check(value)) {
-    const char* text = PyUnicode_AsUTF8(value);
+    const char* text = PyUnicode_AsUTF8AndSize(value, nullptr);
     if (text == nullptr) return false;
     call.report_text(&call, key, text);
   } else if (PyList_Check(value)) {
     std::vector<double> numbers;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) {
-      numbers.push_back(PyFloat_AsDouble(PyList_GET_ITEM(value, i)));
+    for (Py_ssize_t i = 0; i < PyList_Size(value); ++i) {
+      numbers.push_back(PyFloat_AsDouble(PyList_GetItem(value, i)));
     }
     call.report_array(&call, key, numbers.data(), numbers.size());
   } else {
@@ -214,8 +231,8 @@ bool carry_out(PyObject* function, const tailrace_plugin_call& call, std::string
     why = error;
     return true;
   }
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(results); ++i) {
-    if (!report(call, PyList_GET_ITEM(results, i))) return false;
+  for (Py_ssize_t i = 0; i < PyList_Size(results); ++i) {
+    if (!report(call, PyList_GetItem(results, i))) return false;
   }
   return true;
 }
