@@ -14,6 +14,8 @@
 
 #include "base/memory/heap.hpp"
 #include "base/os/process.hpp"
+#include "programs/exit_code.hpp"
+#include "programs/programs.h"
 #include "runtime/core/core_server.hpp"
 #include "runtime/core/job_status.hpp"
 #include "runtime/core/server_job.hpp"
@@ -26,8 +28,9 @@ using tailrace::impl::CoreServerOptions;
 using tailrace::impl::Number;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
+using tailrace::programs::fail;
+using tailrace::programs::kWrongUsage;
 
-constexpr int kWrongUsage = 2;  // same as `tailrace`
 // Memory for about ten thousand pending requests.
 constexpr size_t kHeap = size_t{16} << 20;
 
@@ -85,14 +88,9 @@ void declare(CLI::App& app, Arguments& to) {
                "a client has started this and waits: report when it is ready, and detach from it");
 }
 
-int fail(const Status& status) {
-  std::fprintf(stderr, "tailrace-core: %s\n", status.fault().message.c_str());
-  return 1;
-}
-
 int show_status(const CoreServerOptions& options, const std::string& output) {
   const Result<std::string> json = tailrace::impl::job_status(options.root, options.job, output);
-  if (!json.ok()) return fail(json.status());
+  if (!json.ok()) return fail("tailrace-core", json.status());
   std::puts(json.value().c_str());
   return 0;
 }
@@ -100,10 +98,10 @@ int show_status(const CoreServerOptions& options, const std::string& output) {
 // Drains what all servers of the job left. REQUIRES: none of the servers lives.
 int drain_all(CoreServerOptions options) {
   const Result<std::vector<int>> servers = tailrace::impl::servers_of(options.root, options.job);
-  if (!servers.ok()) return fail(servers.status());
+  if (!servers.ok()) return fail("tailrace-core", servers.status());
   for (const int server : servers.value()) {
     options.server = server;
-    if (const Status status = CoreServer::run(options); !status.ok()) return fail(status);
+    if (const Status status = CoreServer::run(options); !status.ok()) return fail("tailrace-core", status);
   }
   return 0;
 }
@@ -112,7 +110,8 @@ int run(Arguments& arguments) {
   CoreServerOptions& options = arguments.server;
   if (!arguments.config.file.empty()) {
     if (!arguments.path.empty()) arguments.config.path_override = arguments.path;
-    if (const Status status = tailrace::impl::set_job(options, arguments.config); !status.ok()) return fail(status);
+    if (const Status status = tailrace::impl::set_job(options, arguments.config); !status.ok())
+      return fail("tailrace-core", status);
   }
   if (arguments.status) return show_status(options, arguments.output);
   if (!arguments.log_level.empty()) options.log_level = arguments.log_level;
@@ -123,17 +122,17 @@ int run(Arguments& arguments) {
   }
   if (arguments.started) {
     options.announce = tailrace::impl::kInheritedDescriptor;
-    if (const Status status = tailrace::impl::detach(); !status.ok()) return fail(status);
+    if (const Status status = tailrace::impl::detach(); !status.ok()) return fail("tailrace-core", status);
     if (!options.first_client_in) options.first_client_in = std::chrono::seconds(30);
   }
   const auto heap = tailrace::impl::take_heap(kHeap);
   const Status status = CoreServer::run(options);
-  return status.ok() ? 0 : fail(status);
+  return status.ok() ? 0 : fail("tailrace-core", status);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int tailrace_core_main(int argc, char** argv) {
   CLI::App app{
       "The server of a node: takes the blocks of all the node's clients over shared memory and writes them "
       "(place core). Usually started by the first client.",

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <string>
 
+#include "programs/exit_code.hpp"
+#include "programs/programs.h"
 #include "runtime/forward/forward_server.hpp"
 #include "runtime/forward/forward_status.hpp"
 
@@ -20,8 +22,8 @@ using tailrace::impl::ForwardRequests;
 using tailrace::impl::ForwardServerOptions;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
-
-constexpr int kWrongUsage = 2;  // same as `tailrace`
+using tailrace::programs::fail;
+using tailrace::programs::kWrongUsage;
 
 // Signal handlers have no other way to the forwarder.
 ForwardRequests requests;
@@ -42,14 +44,9 @@ void heed_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int fail(const Status& status) {
-  std::fprintf(stderr, "tailrace-forward: %s\n", status.fault().message.c_str());
-  return 1;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
+int tailrace_forward_main(int argc, char** argv) {
   CLI::App app{
       "A forwarder: carries out the transfers of clients on other nodes. At SIGTERM it answers all requests that it "
       "has, and ends. At SIGHUP it rereads its key files.",
@@ -73,7 +70,7 @@ int main(int argc, char** argv) {
   }
   if (!status.empty()) {
     const Result<std::string> json = tailrace::impl::forward_status(status, key);
-    if (!json.ok()) return fail(json.status());
+    if (!json.ok()) return fail("tailrace-forward", json.status());
     std::puts(json.value().c_str());
     return 0;
   }
@@ -87,5 +84,5 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
   };
   const Status ended = tailrace::impl::run_forwarder(options, requests);
-  return ended.ok() ? 0 : fail(ended);
+  return ended.ok() ? 0 : fail("tailrace-forward", ended);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The symbols that libtailrace.so exports are those that the map names and the header declares: nothing of HDF5,
-yaml-cpp or fmt.
+"""The symbols that libtailrace.so exports are those that the map names and the header declares, and the main
+functions of its programs: nothing of HDF5, yaml-cpp or fmt.
 
     symbols.py [LIBRARY]     without the library, only the map and the header are compared
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 import sources
 
 HEADER = sources.ROOT / "include/tailrace/tailrace.h"
+PROGRAMS = sources.ROOT / "src/programs/programs.h"
 MAP = sources.ROOT / "src/api/tailrace.map"
 
 
@@ -45,7 +46,7 @@ def compare(expected, found, expected_in, found_in):
 
 def main():
     named, versions = symbols_of_map(MAP.read_text(encoding="utf-8"))
-    declared = symbols_of_header(HEADER.read_text(encoding="utf-8"))
+    declared = symbols_of_header(HEADER.read_text(encoding="utf-8") + PROGRAMS.read_text(encoding="utf-8"))
     complaints = compare(declared, named, "the header", "the map")
     if len(sys.argv) > 1:
         if not Path(sys.argv[1]).is_file():
