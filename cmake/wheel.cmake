@@ -24,6 +24,11 @@ install(FILES bindings/fortran/c_interface.f90 bindings/fortran/tailrace.f90 bin
               bindings/fortran/tailrace_mpi.f90 bindings/fortran/mpi_calls.c
         DESTINATION tailrace/fortran COMPONENT python)
 
+# The sources of doors that belong to one MPI or OpenFOAM, for `tailrace doors build`.
+install(DIRECTORY bindings/mpiio bindings/process_client bindings/openfoam DESTINATION tailrace/doors/bindings
+        COMPONENT python FILES_MATCHING REGEX "[.](cpp|hpp|def|map)$|define_calls.py$")
+install(DIRECTORY src/collective DESTINATION tailrace/doors COMPONENT python FILES_MATCHING REGEX "[.](cpp|hpp)$")
+
 set(tailrace_plugin_folder tailrace/hdf5_plugin)
 set(tailrace_fortran_folder tailrace/fortran)
 set(tailrace_fortran_compiler "")

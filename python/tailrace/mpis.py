@@ -109,11 +109,11 @@ def find(path: str | None = None) -> Found:
     return _find(os.environ.get("PATH", os.defpath) if path is None else path)
 
 
-def of_launcher(program: str) -> str | None:
-    """Returns the name of the MPI whose launcher the program is; None if it is no launcher."""
+def of_launcher(program: str) -> tuple[str, str] | None:
+    """Returns name and version of the MPI whose launcher the program is; None if it is no launcher."""
     said = _asked(program)
-    names = [name for name in NAMES if isinstance(said, str) and re.search(_LAUNCHER[name], said)]
-    return names[0] if names else None
+    found = [(name, re.search(_LAUNCHER[name], said)) for name in NAMES if isinstance(said, str)]
+    return next(((name, match[1]) for name, match in found if match), None)
 
 
 def chosen() -> Mpi:
@@ -208,13 +208,15 @@ def _run(command: Sequence[str]) -> str:
     return done.stdout.lstrip()
 
 
-def _flags(mpi: Mpi) -> dict[str, list[str]]:
-    """Returns what the C++ wrapper adds to the compiler's command, sorted by how CMake uses it."""
-    words = shlex.split(_run([mpi.cxx, "-show"]))[1:]
+def flags(mpi: Mpi) -> dict[str, list[str]]:
+    """Returns the command of the C++ wrapper: `compiler`, and what is added to its command, sorted by how CMake uses
+    it. Raises NoMpi."""
+    compiler, *words = shlex.split(_run([mpi.cxx, "-show"]))
     kinds = {"includes": "-I", "libraries": ("-l", "-L", "-Wl,")}
     found = {kind: [word for word in words if word.startswith(begin)] for kind, begin in kinds.items()}
     found["options"] = [word for word in words if word not in found["includes"] + found["libraries"]]
     found["includes"] = [word[2:] for word in found["includes"]]
+    found["compiler"] = [compiler]
     return found
 
 
@@ -222,7 +224,7 @@ def _as_json() -> str:
     """Returns the document for CMake, which builds C++ programs."""
     first = chosen()
     mpis = [first, *(mpi for mpi in find().mpis if mpi != first)]
-    return json.dumps({"summary": summary(), "mpis": [dataclasses.asdict(mpi) | _flags(mpi) for mpi in mpis]})
+    return json.dumps({"summary": summary(), "mpis": [dataclasses.asdict(mpi) | flags(mpi) for mpi in mpis]})
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -23,7 +23,7 @@ PACKAGES = {
         {"reading", "xdmf"},
         {""},
         {"cube", "files", "iterations", "models", "mpi"},
-        {"demo_data"},
+        {"demo_data", "doors"},
         {"pictures"},
         {"cli"},
         {"__main__"},

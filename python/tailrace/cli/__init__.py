@@ -22,7 +22,7 @@ from tailrace import lab, programs
 from . import absent, output, plots, usage
 
 # In the order of --help.
-COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "serve", "key", "cube", "damaris",
+COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "doors", "serve", "key", "cube", "damaris",
             "predict", "bench", "plot", "report", "completion")
 
 

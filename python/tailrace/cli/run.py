@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 import tailrace
 
-from .. import programs, quantity
+from .. import doors, programs, quantity
 from . import output
 
 SMALLEST_BUDGET = 1 << 20
@@ -230,9 +230,10 @@ def openfoam_variables(config: pathlib.Path | None, place: str | None, budget: s
         words.append("summary")
     if trace is not None:
         words.append(_word("trace", trace.resolve()))
-    library = OPENFOAM / "libtailraceFoamPreload.so"
+    library = (doors.built_openfoam() or OPENFOAM) / "libtailraceFoamPreload.so"
     if not library.is_file():
-        raise ValueError(f"found no {library}: tailrace was built without OpenFOAM")
+        raise ValueError(f"found no {library}: this tailrace was built without OpenFOAM; `tailrace doors build "
+                         "openfoam` builds what is missing")
     added = {**programs.preload(library, environment), "FOAM_FILEHANDLER": "tailrace",
              "TAILRACE_OPENFOAM": " ".join(words)}
     if not environment.get("WM_PROJECT_DIR") and (OPENFOAM_FOLDER / "etc/controlDict").is_file():
@@ -257,29 +258,31 @@ def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
         words.append("summary")
     if not arguments.program:
         raise ValueError("found no program, expected one: its MPI selects the library")
-    library = PRELOADED / f"libtailrace_mpiio_{mpi_of(arguments.program)}.so"
+    name, version = mpi_of(arguments.program)
+    library = doors.built_mpiio(name, version) or PRELOADED / f"libtailrace_mpiio_{name}.so"
     if not library.is_file():
-        raise ValueError(f"found no {library}: tailrace was built without this MPI")
+        raise ValueError(f"found no {library}: this tailrace was built without this MPI; `tailrace doors build "
+                         "mpiio` builds what is missing")
     return {**programs.preload(library, os.environ), "TAILRACE_MPIIO": " ".join(words)}
 
 
-def mpi_of(program: Sequence[str]) -> str:
-    """Returns the name of a program's MPI: of mpiexec, or of the library that the program is linked with. Raises
-    ValueError."""
+def mpi_of(program: Sequence[str]) -> tuple[str, str]:
+    """Returns name and version of a program's MPI: of mpiexec, or of the library that the program is linked with,
+    whose version is not known (""). Raises ValueError."""
     from tailrace import mpis
 
     path = shutil.which(program[0])
     if path is None:
         raise ValueError(f"found no program '{program[0]}' that can be run")
     if pathlib.Path(path).name.startswith(("mpiexec", "mpirun")):
-        name = mpis.of_launcher(path)
-        if name is None:
+        found = mpis.of_launcher(path)
+        if found is None:
             raise ValueError(f"found '{path}', which is of another MPI than {' and '.join(mpis.NAMES)}")
-        return name
+        return found
     linked = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
     for name, library in _LIBRARIES.items():
         if library in linked:
-            return name
+            return name, ""
     raise ValueError(f"found no MPI that '{path}' is linked with, expected one, or mpiexec")
 
 

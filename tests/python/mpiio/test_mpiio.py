@@ -299,7 +299,7 @@ def test_run_finds_the_mpi(tmp_path, mpi, capsys):
     assert cli.main(["run", "--mpiio", "--print", "--", mpi.launcher, "-n", "2", "true"]) == 0
     said = capsys.readouterr().out
     assert f"libtailrace_mpiio_{mpi.name}.so" in said and "export TAILRACE_MPIIO=" in said
-    assert run_command.mpi_of([str(program(mpi))]) == mpi.name
+    assert run_command.mpi_of([str(program(mpi))]) == (mpi.name, "")
     words = ["--collective", "two_phase", "--aggregators", "2", "--print", "--", mpi.launcher]
     assert cli.main(["run", "--mpiio", *words]) == 0
     assert "export TAILRACE_MPIIO='collective=two_phase aggregators=2'" in capsys.readouterr().out
