@@ -61,7 +61,7 @@ else
     echo "(TAILRACE_HDF5_SOURCE names a directory or a .tar.gz of HDF5 1.14.4 or later)" >&2
     exit 1
   }
-  fetch_crate "$crate_version"
+  fetch_crates hdf5-metno-src "$crate_version"
   source=$work/vendor/hdf5-metno-src/ext/hdf5
 fi
 

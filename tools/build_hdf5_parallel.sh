@@ -25,7 +25,7 @@ if ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | 
   cmake=$work/python/bin/cmake
 fi
 
-fetch_crate "$crate_version"
+fetch_crates hdf5-metno-src "$crate_version"
 
 "$cmake" -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" \

@@ -23,18 +23,14 @@ begin_building() {
   echo "tailrace: building $what into $destination (once) ..." >&2
 }
 
-# fetch_crate VERSION: fetches the C sources of the crate `hdf5-metno-src` into $work/vendor/hdf5-metno-src/ext/hdf5.
-fetch_crate() {
-  cat >"$work/Cargo.toml" <<TOML
-[package]
-name = "fetch"
-version = "0.0.0"
-edition = "2021"
-[lib]
-path = "lib.rs"
-[dependencies]
-hdf5-metno-src = "=$1"
-TOML
+# quietly COMMAND…: runs a command with its output in the log, which is shown if the command fails.
+quietly() { "$@" >>"$work/log" 2>&1 </dev/null || { tail -n 40 "$work/log" >&2; exit 1; }; }
+
+# fetch_crates NAME VERSION …: fetches crates from Cargo's registry into $work/vendor/NAME.
+fetch_crates() {
+  printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n[dependencies]\n' \
+    >"$work/Cargo.toml"
+  printf '%s = "=%s"\n' "$@" >>"$work/Cargo.toml"
   touch "$work/lib.rs"
   (cd "$work" && cargo vendor --quiet vendor >/dev/null)
 }

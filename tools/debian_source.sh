@@ -1,8 +1,5 @@
 # Fetches source packages of Debian; sourced, after build_once.sh, by the scripts that build them.
 
-# quietly COMMAND…: runs a command with its output in the log, which is shown if the command fails.
-quietly() { "$@" >>"$work/log" 2>&1 </dev/null || { tail -n 40 "$work/log" >&2; exit 1; }; }
-
 # fetch_debian_source SUITE PACKAGE ARCHIVE: unpacks a package's original source, a file that the pattern ARCHIVE
 # fits, into $work/source. Uses the system's mirror, but lists and caches of its own: the system's apt neither sees
 # the source suite nor needs an update.

@@ -1,0 +1,33 @@
+# A toolchain for CMake: the compilers and libraries that tools/portable makes in TAILRACE_PORTABLE, by default
+# TAILRACE_PORTABLE of the environment, for programs that run on old systems, or on another machine's processor.
+if(NOT TAILRACE_PORTABLE)
+  set(TAILRACE_PORTABLE "$ENV{TAILRACE_PORTABLE}" CACHE PATH "The folder of tools/portable")
+endif()
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TAILRACE_PORTABLE)
+set(CMAKE_C_COMPILER ${TAILRACE_PORTABLE}/sysroot/bin/cc)
+set(CMAKE_CXX_COMPILER ${TAILRACE_PORTABLE}/sysroot/bin/c++)
+foreach(tool AR RANLIB STRIP OBJCOPY NM)
+  string(TOLOWER ${tool} name)
+  set(CMAKE_${tool} ${TAILRACE_PORTABLE}/sysroot/bin/${name} CACHE FILEPATH "" FORCE)
+endforeach()
+file(READ ${TAILRACE_PORTABLE}/sysroot/machine machine)
+string(STRIP "${machine}" machine)
+if(NOT machine STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  set(CMAKE_SYSTEM_NAME Linux)
+  set(CMAKE_SYSTEM_PROCESSOR ${machine})
+endif()
+# Only what was built for this is found, but for programs.
+set(CMAKE_FIND_ROOT_PATH ${TAILRACE_PORTABLE}/libraries ${TAILRACE_PORTABLE}/sysroot ${TAILRACE_PORTABLE})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} ${TAILRACE_PORTABLE}/libraries/lib/pkgconfig)
+# What nothing calls is left out.
+foreach(language C CXX)
+  set(CMAKE_${language}_FLAGS_INIT "-ffunction-sections -fdata-sections")
+endforeach()
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT 
+      "-L${TAILRACE_PORTABLE}/libraries/lib -Wl,--gc-sections -Wl,--as-needed")
+endforeach()
