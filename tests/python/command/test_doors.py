@@ -27,7 +27,8 @@ def old_compiler(tmp_path):
     return file
 
 
-def test_it_builds_the_door_of_an_mpi_which_run_then_uses(mpi, cache, capsys):
+def test_it_builds_the_door_of_an_mpi_which_run_then_uses(mpi, cache, capsys, monkeypatch):
+    monkeypatch.setenv(mpis.VARIABLE, mpi.name)
     assert cli.main(["doors", "build", "mpiio"]) == 0
     out = capsys.readouterr().out
     built = cache / f"libtailrace_mpiio_{mpi.name}-{mpi.version}.so"
