@@ -87,7 +87,7 @@ def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path, capsys, mpi):
 
 def test_openfoam_of_this_machine(cache, capsys):
     headers = pathlib.Path(__file__).parents[3] / ".deps/openfoam-headers/include"
-    found = [path for path in pathlib.Path("/usr/lib").glob("*/libOpenFOAM.so")]
+    found = [*pathlib.Path("/usr/lib").glob("libOpenFOAM.so"), *pathlib.Path("/usr/lib").glob("*/libOpenFOAM.so")]
     if not headers.is_dir() or not found:
         pytest.skip("there is no OpenFOAM here, or its headers are missing")
     assert cli.main(["doors", "build", "openfoam", "--include", str(headers), "--library", str(found[0]), "--api",
@@ -96,4 +96,4 @@ def test_openfoam_of_this_machine(cache, capsys):
     assert doors.built_openfoam() == cache / "openfoam"
     for name in ("libtailraceFoam.so", "libtailraceFoamPreload.so"):
         load = [sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", cache / "openfoam" / name]
-        subprocess.run(load, check=True, env={**os.environ, "FOAM_SIGFPE": "false"}, timeout=60)
+        subprocess.run(load, check=True, env={**os.environ, "WM_PROJECT_DIR": "/usr/share/openfoam"}, timeout=60)

@@ -1,0 +1,4 @@
+// tailrace-core, whose main function is in libtailrace.
+#include "programs/programs.h"
+
+int main(int argc, char** argv) { return tailrace_core_main(argc, argv); }
