@@ -339,12 +339,12 @@ void Client::remove_file(const std::string& path) {
   check(handle_, without_gil([&] { return tailrace_file_remove(handle_, c_text(path)); }));
 }
 
-nb::dict Client::stats() const {
+nb::object Client::stats() const {
   const Inside inside(*this);
   tailrace_stats stats{};
   stats.struct_size = sizeof stats;
   check(handle_, tailrace_get_stats(handle_, &stats));
-  nb::dict result;
+  nb::object result = nb::module_::import_("tailrace._stats").attr("Stats")();
 #define TAILRACE_STAT(name) result[#name] = stats.name
   TAILRACE_STAT(blocks_accepted);
   TAILRACE_STAT(blocks_written);

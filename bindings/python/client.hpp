@@ -106,7 +106,7 @@ class Client {
   void remove_file(const std::string& path);
   static nanobind::object open_file(nanobind::pointer_and_handle<Client> self, const std::string& path,
                                     const std::string& mode, bool immediate);
-  nanobind::dict stats() const;
+  nanobind::object stats() const;
   nanobind::object variable_stats(const std::string& name) const;
   nanobind::object file_stats(const std::optional<std::string>& path) const;
   std::string describe() const;

@@ -269,6 +269,9 @@ void define_questions_and_end(nb::class_<Client>& client) {
           nb::sig("def variables(self) -> tailrace._variables.Variables"),
           "The declared variables: a mapping from names to their dtype, shape, nbytes, unit and description.")
       .def("__repr__", &Client::text)
+      .def(
+          "_repr_html_", [](nb::handle self) { return nb::module_::import_("tailrace._html").attr("client")(self); },
+          nb::sig("def _repr_html_(self) -> str"))
       .def("close", &Client::close,
            "Waits until everything handed over has ended, and closes the client. Then raises tailrace.Error if\n"
            "there are failures that no call has reported yet: it is the first of them, and has the rest in\n"

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
-from . import _logs, _signatures, _tailrace, opening, ranks
+from . import _html, _logs, _signatures, _tailrace, opening, ranks
 from ._errors import (Closed, Dropped, Error, Exists, InvalidArgument, InvalidConfig, IoError, NotFound, OutOfMemory,
                       ServerLost, TimedOut, TooLarge, UnknownVariable, WrongShape, WrongType)
 from ._mistake import Mistake
@@ -130,7 +130,7 @@ def mistakes(config: _Config, client: int = 0, *, parameters: Mapping[str, float
     It leaves out what is wrong only because of another mistake. Raises ``tailrace.Error`` if the file cannot be read.
     """
     found = _tailrace.mistakes(*_to_check(config, client, parameters, path, text), flush_waits)
-    return [Mistake(*parts) for parts in found]
+    return _html.Listed(Mistake(*parts) for parts in found)
 
 
 def _to_check(config: _Config, client: int, parameters: Mapping[str, float] | None, path: _Path | None,
@@ -162,8 +162,8 @@ def recover(directory: _Path, apply: bool = True) -> list[Leftover]:
     Never touches files of running clients. Raises ``tailrace.Error``.
     """
     found = _tailrace.recover(os.fspath(directory), apply)
-    return [Leftover(file, _KINDS.get(kind, str(kind)), done, status, message)
-            for file, kind, done, status, message in found]
+    return _html.Listed(Leftover(file, _KINDS.get(kind, str(kind)), done, status, message)
+                        for file, kind, done, status, message in found)
 
 
 def _optional(path: _Path | None) -> str | None:

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from . import _html
+
+
+class Stats(dict[str, float]):
+    """The counters of a client, by name. A notebook shows those that are not 0, with their units."""
+
+    def _repr_html_(self) -> str:
+        return _html.counters("client", self)
 
 
 @dataclass(frozen=True)
@@ -19,6 +29,9 @@ class Times:
     p90: float
     p99: float
     most: float
+
+    def _repr_html_(self) -> str:
+        return _html.times({"": self})
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,9 @@ class VariableStats:
     bytes_stored: int  #: of these chunks, in the file
     filtering: Times  #: time for a block: all its chunks together
 
+    def _repr_html_(self) -> str:
+        return _html.counters("variable", _of(self, int)) + _html.times(_of(self, Times))
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -58,6 +74,9 @@ class Sizes:
     bytes: int  #: total
     most: int
     histogram: tuple[tuple[int, int], ...]  #: pairs of a bucket's smallest size, a power of two, and its count
+
+    def _repr_html_(self) -> str:
+        return _html.sizes({"": self})
 
 
 @dataclass(frozen=True)
@@ -79,6 +98,15 @@ class FileStats:
     bytes_sieved: int  #: holes between the bytes that reads wanted, read in vain
     before: Sizes  #: extents of requests that have begun
     after: Sizes  #: the accesses of storage into which they were merged
+
+    def _repr_html_(self) -> str:
+        return (_html.counters("file", _of(self, int)) + _html.times(_of(self, Times))
+                + _html.sizes(_of(self, Sizes)))
+
+
+def _of(measured: object, kind: type) -> dict[str, Any]:
+    """Returns the members of one kind, by name."""
+    return {name: value for name, value in vars(measured).items() if isinstance(value, kind)}
 
 
 for _class in (Times, VariableStats, Sizes, FileStats):

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _html
+
 
 @dataclass(frozen=True)
 class DeclaredVariable:
@@ -34,6 +36,9 @@ class DeclaredVariable:
         """Returns a new array of this type and shape, with arbitrary elements."""
         return np.empty(self.shape, self.dtype)
 
+    def _repr_html_(self) -> str:
+        return _html.variables([self])
+
 
 class Variables(Mapping[str, DeclaredVariable]):
     """From names to variables, in the configuration's order."""
@@ -55,3 +60,6 @@ class Variables(Mapping[str, DeclaredVariable]):
 
     def __repr__(self) -> str:
         return f"<tailrace variables: {', '.join(self._texts) or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        return _html.variables(self.values())

@@ -14,10 +14,10 @@ import sources
 # itself.
 PACKAGES = {
     "tailrace": ("python/tailrace", [
-        {"_errors"},
+        {"_errors", "quantity"},
+        {"_html"},
         {"_arrays", "_awaiting", "_filters", "_lending", "_logs", "_mistake", "_scales", "_signatures", "_stats",
-         "_variables", "_varying", "lab", "mpis", "opening", "own_file", "programs", "quantity", "ranks", "striped",
-         "unrest"},
+         "_variables", "_varying", "lab", "mpis", "opening", "own_file", "programs", "ranks", "striped", "unrest"},
         {"missing", "plain_files", "series_files"},
         {"series"},
         {"reading", "xdmf"},
@@ -35,8 +35,8 @@ PACKAGES = {
 ELSEWHERE = {"apps/cube/python/cube.py": "tailrace.cube", "apps/cube/python/command.py": "tailrace.cli.cube"}
 
 # The modules of tailrace that other packages may use, the laboratory among them.
-PUBLIC = {"", "cli.fitting", "cli.output", "cli.plots", "cube", "files", "iterations", "models", "mpi", "mpis",
-          "own_file", "pictures", "programs", "quantity", "unrest"}
+PUBLIC = {"", "cli.fitting", "cli.output", "cli.plots", "cli.progress", "cube", "files", "iterations", "models",
+          "mpi", "mpis", "own_file", "pictures", "programs", "quantity", "unrest"}
 
 
 def package_of(path):
