@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 from typing import Any
 
 from tailrace import cube
+
+from . import progress
 
 
 def register(subparsers: Any) -> None:
@@ -20,4 +21,4 @@ def register(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; returns the exit code."""
-    return subprocess.run([cube.program(), *arguments.words], check=False).returncode
+    return progress.run([cube.program(), *arguments.words])

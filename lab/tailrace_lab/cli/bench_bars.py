@@ -75,7 +75,7 @@ class Printer:
         self._line(f"again: {document['command']}")
 
     def _line(self, text: str) -> None:
-        self.console.print(text, markup=False, soft_wrap=True)
+        fitting.say(self.console, text)
 
 
 def width(stream: IO[str], markdown: bool) -> int | None:

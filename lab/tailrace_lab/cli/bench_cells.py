@@ -58,4 +58,4 @@ class Printer:
         return table
 
     def _say(self, text: str) -> None:
-        self.console.print(text, markup=False, soft_wrap=True)
+        fitting.say(self.console, text)

@@ -9,11 +9,10 @@ import argparse
 import json
 import pathlib
 import subprocess
-import sys
 from typing import Any
 
 from tailrace import quantity
-from tailrace.cli import output, plots
+from tailrace.cli import output, plots, progress
 
 from . import bench_options
 
@@ -64,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         metrics=arguments.metrics, ratio=arguments.ratio, specification=arguments.spec, threads=arguments.threads,
         writer_cpu=arguments.writer_cpu, durable=arguments.durable or None, rounds=arguments.repeats)
     try:
-        document = cube.study(settings, _progress)
+        with progress.steps() as say:
+            document = cube.study(settings, say)
     except (OSError, subprocess.CalledProcessError) as error:
         output.complain(str(error))
         return 1
@@ -78,14 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text} …", end="", file=sys.stderr, flush=True)
-
-
 def _print(document: dict[str, Any]) -> None:
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
     print(f"{document['bytes'] / (1 << 20):.0f} MiB in {document['blocks']} blocks; computing "
           f"{document['compute_seconds']:.2f} s, writing {document['write_seconds']:.2f} s "
           f"({'to the device' if document['settings']['durable'] else 'to the page cache'}); limit "

@@ -1,4 +1,4 @@
-"""Shows the progress of `tailrace bench`: a bar on a terminal, drawn between runs only; nothing without a terminal.
+"""Shows the progress of `tailrace bench`: a bar where somebody may be looking, drawn between runs only.
 
 A bar that draws during a run would take the core that the writer needs. Text to print meanwhile goes to the printer,
 above the bar. It knows nothing of results.
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from tailrace.cli import progress
+
 from ..bench.pattern import Observer
 from .bench_table import Printer
 
@@ -19,26 +21,24 @@ class Display(Observer):
 
     def __init__(self, printer: Printer) -> None:
         self._printer = printer
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar: progress.Bar | None = None
         self._title = ""
         self._begun = False
 
     def __enter__(self) -> Display:
-        if self._printer.console.is_terminal:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        if self._printer.console.is_terminal or self._printer.console.is_jupyter:
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-            self._bar = Progress(TextColumn("{task.description:<52}"), BarColumn(bar_width=30), MofNCompleteColumn(),
-                                 TimeElapsedColumn(), auto_refresh=False, transient=True,
-                                 console=self._printer.console)
-            self._task = self._bar.add_task("", total=None)
-            self._bar.start()
+            self._bar = progress.Bar(self._printer.console, TextColumn("{task.description:<52}"),
+                                     BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn(),
+                                     transient=True)
+            self._bar.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         if self._bar:
-            self._bar.stop()
+            self._bar.__exit__(kind, error, trace)
 
     def doing(self, title: str) -> None:
         """A step begins that is not one of the runs."""
@@ -69,4 +69,4 @@ class Display(Observer):
 
     def _show(self, **changes: Any) -> None:
         if self._bar:
-            self._bar.update(self._task, refresh=True, **changes)
+            self._bar.update(**changes)

@@ -81,7 +81,7 @@ class Printer:
         fitting.show(self.console, table)
 
     def _say(self, text: str) -> None:
-        self.console.print(text, markup=False, soft_wrap=True)
+        fitting.say(self.console, text)
 
 
 def _figures(cell: dict[str, Any]) -> list[str]:

@@ -78,7 +78,7 @@ class Printer:
         return table
 
     def _say(self, text: str) -> None:
-        self.console.print(text, markup=False, soft_wrap=True)
+        fitting.say(self.console, text)
 
 
 def _name(cell: dict[str, Any]) -> str:

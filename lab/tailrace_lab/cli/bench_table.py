@@ -77,7 +77,7 @@ class Printer:
 
     def _lines(self, lines: Sequence[str]) -> None:
         for line in lines:
-            self.console.print(line, markup=False, soft_wrap=True)
+            fitting.say(self.console, line)
 
 
 def basis(document: dict[str, Any]) -> list[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 from typing import Any
 
 from tailrace import programs
 
-from . import output
+from . import output, progress
 
 PROGRAM = "tailrace-damaris"
 
@@ -28,4 +27,4 @@ def run(arguments: argparse.Namespace) -> int:
     if program is None:
         output.complain(f"{PROGRAM}: found it neither in the package nor on PATH")
         return 1
-    return subprocess.run([program, *arguments.words], check=False).returncode
+    return progress.run([program, *arguments.words])

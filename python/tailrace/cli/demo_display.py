@@ -1,4 +1,4 @@
-"""Shows the progress of the demonstration: a bar on a terminal, otherwise a line for each run.
+"""Shows the progress of the demonstration: a bar where somebody may be looking, otherwise a line for each run.
 
 It draws rarely: drawing would take the second core, which is tailrace's.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Any
 
+from . import progress
 from .demo_numbers import Report
 
 
@@ -19,34 +19,33 @@ class Display:
         self._runs = runs
         self._done = 0
         self._title = ""
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar: progress.Bar | None = None
 
     def __enter__(self) -> Display:
-        if sys.stdout.isatty():
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        if progress.is_watched(sys.stdout):
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
-            self._bar = Progress(TextColumn("{task.description:<28}"), BarColumn(bar_width=40),
-                                 TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), refresh_per_second=4)
-            self._task = self._bar.add_task("", total=self._runs)
-            self._bar.start()
+            self._bar = progress.Bar(Console(), TextColumn("{task.description:<28}"), BarColumn(bar_width=40),
+                                     TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), total=self._runs)
+            self._bar.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         if self._bar:
-            self._bar.stop()
+            self._bar.__exit__(kind, error, trace)
 
     def start(self, title: str) -> None:
         """A run begins."""
         self._title = title
         if self._bar:
-            self._bar.update(self._task, description=title)
+            self._bar.update(description=title)
 
     def advance(self, share: float) -> None:
         """The given share of the run is done."""
         if self._bar:
-            self._bar.update(self._task, completed=self._done + share)
+            self._bar.update(soon=True, completed=self._done + share)
 
     def end(self, report: Report) -> None:
         """The run has ended."""
@@ -58,6 +57,6 @@ class Display:
     def say(self, line: str) -> None:
         """Prints a line above the bar."""
         if self._bar:
-            self._bar.console.print(line, highlight=False)
+            self._bar.say(line)
         else:
             print(line, flush=True)

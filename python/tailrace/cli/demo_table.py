@@ -27,7 +27,7 @@ def show(numbers: Numbers, description: str) -> None:
     console = Console(width=None if sys.stdout.isatty() else 118, highlight=False)
     fitting.show(console, _table(numbers, spread_below=console.width < _WIDE))
     for line in (*basis(numbers), f"tailrace: {description}", "", conclusion(numbers), *doubts(numbers), ""):
-        console.print(line, markup=False, soft_wrap=True)
+        fitting.say(console, line)
 
 
 def rows(numbers: Numbers) -> list[tuple[str, list[str]]]:

@@ -19,6 +19,14 @@ def show(console: Console, table: Table) -> None:
         console.print(part)
 
 
+def say(console: Console, line: str) -> None:
+    """Prints a line of text, which is wrapped where it is read. (In notebooks, rich would give each a frame.)"""
+    if console.is_jupyter:
+        print(line)
+    else:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def parts(console: Console, table: Table) -> Iterator[Table]:
     """Returns the table itself if it fits, else tables with some of its columns each, and the first one in each."""
     first, *others = table.columns

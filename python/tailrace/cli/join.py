@@ -24,7 +24,7 @@ from tailrace import missing as missing_clients
 from tailrace import own_file, plain_files, series_files, striped
 from tailrace.quantity import counted
 
-from . import boxes, join_records, join_stripes, output
+from . import boxes, join_records, join_stripes, output, progress
 from .join_arrays import Unfit, Variable, source_of
 from .join_records import Key
 
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
                         "sim_c0_000000.h5")
         return 1
     complaints, joined = [], 0
-    for (name, iteration), files in sorted(series.items()):
+    for (name, iteration), files in progress.over(sorted(series.items()), "joining iterations"):
         try:
             complaints += join(arguments.directory / f"{name}_{iteration:06}.h5", iteration, files)
             joined += 1

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tailrace import own_file, striped
 
-from . import output
+from . import output, progress
 
 _PIECE = 1 << 20  # bytes that are read at once
 
@@ -28,16 +28,18 @@ def run(source: pathlib.Path, to: pathlib.Path, directories: Sequence[pathlib.Pa
     except (striped.Malformed, OSError) as why:
         output.complain(str(why))
         return 1
-    failed = False
-    for file in files:
+    made, complaints = [], []
+    for file in progress.over(files, "joining files"):
         target = to / file.name if to.is_dir() else to
         try:
-            size = assemble(file, target, directories)
-            print(f"{target}: {output.size(size)} of {file}")
+            made.append(f"{target}: {output.size(assemble(file, target, directories))} of {file}")
         except (striped.Malformed, OSError) as why:
-            output.complain(str(why))
-            failed = True
-    return 1 if failed else 0
+            complaints.append(str(why))
+    for line in made:
+        print(line)
+    for complaint in complaints:
+        output.complain(complaint)
+    return 1 if complaints else 0
 
 
 def striped_files(directory: pathlib.Path) -> list[pathlib.Path]:

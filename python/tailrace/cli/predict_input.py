@@ -11,7 +11,6 @@ import json
 import math
 import pathlib
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -19,6 +18,8 @@ from typing import Any, TypeVar
 from tailrace import lab, quantity
 from tailrace.models import shield
 from tailrace.models.advice import Setting
+
+from . import progress
 
 COPY_BANDWIDTH = 10e9  # bytes a second, in memory that was touched before
 REQUEST = 2.1e-6  # seconds: Sid Lakhdar 2017 §4.1.2, the HPC machine
@@ -268,7 +269,9 @@ def _measure(arguments: argparse.Namespace) -> Any:
                              "to be measured")
     try:
         given = pathlib.Path(arguments.pattern) if arguments.pattern else None
-        measured = measure.load()(directories, arguments.bytes, path=given, progress=_progress, **options)
+        with progress.steps() as say:
+            measured = measure.load()(directories, arguments.bytes, path=given,
+                                      progress=lambda title: say(f"measuring {title}"), **options)
     except RuntimeError as error:
         raise Unmeasured(f"--measure: {error}") from None
     except OSError as error:
@@ -279,11 +282,6 @@ def _measure(arguments: argparse.Namespace) -> Any:
             raise Unmeasured(f"--measure: W {what} came out as {fit.slope:g} s, expected a time above zero: "
                              "take more --bytes or --samples")
     return measured
-
-
-def _progress(title: str) -> None:
-    if sys.stderr.isatty():
-        print(f"measuring {title} …", file=sys.stderr)
 
 
 # ---- single variables -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import tailrace
 from tailrace.quantity import counted
 
-from . import core_server, output, recover_openfoam
+from . import core_server, output, progress, recover_openfoam
 
 SHARED_MEMORY = "shared memory"
 _LEFT_ALONE = ("in use", recover_openfoam.SINGLE_PART)
@@ -57,7 +57,7 @@ def _in_shared_memory(directory: str, apply: bool) -> list[tailrace.Leftover]:
         dead = [job for job in core_server.jobs_of(directory) if not job["alive"]]
     except core_server.Missing:  # a build without place core
         return []
-    for job in dead:
+    for job in progress.over(dead, "recovering jobs"):
         pending = sum(client.get("blocks_pending", 0) + client.get("verbs_waiting", 0) for client in job["clients"])
         failure = core_server.drain(job) if apply else ""
         found.append(tailrace.Leftover(
