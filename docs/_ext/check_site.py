@@ -1,5 +1,6 @@
 """Checks the built site: `check_site.py HTML REPOSITORY`. Each link inside it leads to a page and to an anchor there,
-and each reference has an entry for everything that it is the reference of."""
+each page has the list of versions and a link to edit it, and each reference has an entry for everything that it is
+the reference of."""
 
 import html.parser
 import pathlib
@@ -64,10 +65,23 @@ def missing_entries(site, pages, repository):
                 yield f"reference/{name}: no entry for {word}"
 
 
+def missing_parts(site, pages, docs):
+    for source in sorted(docs.rglob("*.md")):
+        name = source.relative_to(docs)
+        page = pages.get(site / name.with_suffix(".html"))
+        if page is None:
+            yield f"{name}: the site has no such page"
+        elif "versions" not in page.anchors:
+            yield f"{name}: its page has no list of versions"
+        elif not any(link.endswith(f"/edit/main/docs/{name}") for link in page.links):
+            yield f"{name}: its page has no link to edit it"
+
+
 def main():
     site, repository = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
-    complaints = [*broken_links(site, pages), *missing_entries(site, pages, repository)]
+    complaints = [*broken_links(site, pages), *missing_parts(site, pages, repository / "docs"),
+                  *missing_entries(site, pages, repository)]
     print(*complaints, sep="\n")
     print(f"{len(pages)} pages, {sum(len(page.links) for page in pages.values())} links")
     return 1 if complaints else 0

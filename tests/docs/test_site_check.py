@@ -37,6 +37,18 @@ def test_broken_links_are_found(site: pathlib.Path, link: str) -> None:
     assert len(found) == 1 and link in found[0]
 
 
+def test_pages_without_versions_or_a_link_to_edit_them_are_found(site: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name in ("absent", "index", "other", "whole"):
+        (docs / f"{name}.md").touch()
+    (site / "other.html").write_text('<b id="versions"></b>')
+    (site / "whole.html").write_text('<b id="versions"></b><a href="https://x/edit/main/docs/whole.md">e</a>')
+    assert list(check_site.missing_parts(site, pages_of(site), docs)) == [
+        "absent.md: the site has no such page", "index.md: its page has no list of versions",
+        "other.md: its page has no link to edit it"]
+
+
 def test_what_a_reference_lacks_is_found(site: pathlib.Path) -> None:
     words = check_site.expected(REPOSITORY)
     for name, listed in words.items():
