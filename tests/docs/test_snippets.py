@@ -1,4 +1,4 @@
-"""Every block of code in the tutorial and the how-tos is tried, in order, in a folder for each page.
+"""Every block of code in the tutorial, the how-tos and the examples is tried, in order, in a folder for each page.
 
 A comment before a block says how:
 
@@ -8,7 +8,8 @@ A comment before a block says how:
     <!-- not run: REASON -->   the block cannot run here; the test shows it as skipped, with the reason
 
 A line "…" stands for any lines, and "…" within a line for any text. $PREFIX is a folder with include/ and lib/, as an
-installation has them.
+installation has them. A file that a page includes is in the folder under its name, and a picture that the page shows
+must be the one that the program has drawn.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build/release"
-PAGES = [REPOSITORY / "docs/tutorial.md", *sorted((REPOSITORY / "docs/howto").glob("*.md"))]
+GALLERY = REPOSITORY / "docs/examples/index.md"
+EXAMPLES = sorted({*GALLERY.parent.glob("*.md")} - {GALLERY})
+PAGES = [REPOSITORY / "docs/tutorial.md", *sorted((REPOSITORY / "docs/howto").glob("*.md")), *EXAMPLES]
 BLOCK = re.compile(r"^(?:<!-- (?P<how>.*?) -->\n\n?)?```(?P<language>[^\n]*)\n(?P<body>.*?)^```$",
                    re.MULTILINE | re.DOTALL)
+INCLUDED = re.compile(r"^```{literalinclude} (\S+)$", re.MULTILINE)
+PICTURE = re.compile(r"^!\[.*\]\((\.\./images/examples/\S+)\)$", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -104,6 +109,8 @@ def test_blocks_do_what_the_page_says(page: pathlib.Path, tmp_path: pathlib.Path
     environment["TAILRACE_RUNTIME_DIR"] = str(runtime_directory)
     folder = tmp_path / "work"
     folder.mkdir()
+    for included in INCLUDED.findall(page.read_text()):
+        shutil.copy(page.parent / included, folder)
     missing = []
     for block in blocks(page):
         if block.how.startswith("file: "):
@@ -116,8 +123,34 @@ def test_blocks_do_what_the_page_says(page: pathlib.Path, tmp_path: pathlib.Path
             run_commands(block, folder, environment)
         else:
             assert block.how.startswith("not run: "), f"{name_of(page)}: nothing says what to do with:\n{block.body}"
+    for picture in PICTURE.findall(page.read_text()):
+        if not missing:
+            require_same_picture(page.parent / picture, folder / pathlib.Path(picture).name)
     if missing:
         pytest.skip(f"{', '.join(missing)}: not installed here; all other blocks of the page have run")
+
+
+def require_same_picture(kept: pathlib.Path, made: pathlib.Path) -> None:
+    """Requires that the pictures look alike; another release of matplotlib may place a text elsewhere."""
+    from matplotlib.testing.compare import compare_images
+
+    assert compare_images(str(kept), str(made), tol=12) is None, f"to renew it: cp {made} {kept}"
+
+
+def test_the_gallery_has_a_card_for_each_example() -> None:
+    cards = re.findall(r"^:link: (\S+)$", GALLERY.read_text(), re.MULTILINE)
+    assert sorted(cards) == [page.stem for page in EXAMPLES]
+    shown = {(page.parent / name).resolve() for page in EXAMPLES for name in INCLUDED.findall(page.read_text())}
+    assert {*(REPOSITORY / "examples/gallery").glob("*.*")} <= shown
+
+
+def test_the_output_on_a_card_is_that_of_its_page() -> None:
+    for card in GALLERY.read_text().split(":::{grid-item-card}")[1:]:
+        page = (GALLERY.parent / re.search(r":link: (\S+)", card)[1]).with_suffix(".md").read_text()
+        for block in BLOCK.finditer(card.partition("\n:::\n")[0]):
+            assert all(line in page for line in block["body"].splitlines()), block["body"]
+        for picture in re.findall(r":img-top: (\S+)", card):
+            assert f"]({picture})" in page
 
 
 @pytest.mark.parametrize(("title", "block"), NOT_RUN, ids=[title for title, _ in NOT_RUN])
