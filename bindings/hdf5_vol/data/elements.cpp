@@ -91,14 +91,9 @@ bool Elements::is_of_type(hid_t type) const {
   return same;
 }
 
-// Returns true if both types are numbers.
-bool Elements::has_numbers(hid_t memory_type) const {
-  const auto is_number = [this](hid_t type) {
-    const H5T_class_t of = host_.H5Tget_class(type);
-    return of == H5T_INTEGER || of == H5T_FLOAT || of == H5T_BITFIELD || of == H5T_ENUM;
-  };
-  return is_number(memory_type) && is_number(type_);
-}
+// Returns true if both types are numbers. HDF5 has no conversion between some others (integers to enumerations), and
+// says so before it does anything.
+bool Elements::has_numbers(hid_t memory_type) const { return host_.is_number(memory_type) && host_.is_number(type_); }
 
 const std::byte* Elements::one_run(const Move& move, const void* data) const {
   const auto* bytes = static_cast<const std::byte*>(data);

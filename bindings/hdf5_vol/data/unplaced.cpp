@@ -5,14 +5,6 @@
 #include "hdf5_vol/data/object.hpp"
 
 namespace tailrace::hdf5 {
-namespace {
-
-bool is_number(const Host& host, hid_t type) {
-  const H5T_class_t of = host.H5Tget_class(type);
-  return of == H5T_INTEGER || of == H5T_FLOAT;
-}
-
-}  // namespace
 
 std::optional<Unplaced> Unplaced::look_at(const Host& host, hid_t dcpl, hid_t type) {
   H5D_fill_value_t value{};
@@ -23,7 +15,7 @@ std::optional<Unplaced> Unplaced::look_at(const Host& host, hid_t dcpl, hid_t ty
   const bool is_set = value == H5D_FILL_VALUE_USER_DEFINED;
   unplaced.fills_ = time == H5D_FILL_TIME_ALLOC || (time == H5D_FILL_TIME_IFSET && is_set);
   if (!unplaced.fills_ || !is_set) return unplaced;
-  if (!is_number(host, type)) return std::nullopt;
+  if (!host.is_number(type)) return std::nullopt;
   if (host.H5Pget_fill_value(dcpl, type, unplaced.element_.data()) < 0) return std::nullopt;
   return unplaced;
 }

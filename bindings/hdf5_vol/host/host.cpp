@@ -151,6 +151,12 @@ void Host::take_constants() {
   for (const Number& number : kNumbers) predefined.push_back({constant(handle, number.variable), number.bytes});
 }
 
+bool Host::is_number(hid_t type) const {
+  constexpr int kComplex = 11;  // H5T_COMPLEX of 2.0, which these headers lack; no class of 1.14 has this number
+  const H5T_class_t of = H5Tget_class(type);
+  return of == H5T_INTEGER || of == H5T_FLOAT || static_cast<int>(of) == kComplex;
+}
+
 hid_t Host::sec2() const { return driver(handle, "H5FD_SEC2_id_g", "H5FD_sec2_init"); }
 
 hid_t Host::mpio() const {

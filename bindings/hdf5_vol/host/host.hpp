@@ -106,6 +106,8 @@ struct Host {
     const size_t bytes = predefined_bytes(type);
     return bytes > 0 ? bytes : H5Tget_size(type);
   }
+  // Returns true for integers, floats and complex numbers, which HDF5 converts into each other.
+  bool is_number(hid_t type) const;
   // Returns 1 or 2. Some structures differ in 2.
   unsigned major() const;
   // Returns the identifier of the driver for plain files. Finds it by name, since versions differ in how to get it.

@@ -15,7 +15,9 @@ namespace tailrace::test {
 // The model's numbers are 0 … kNumbers − 1.
 constexpr int kNumbers = 100;
 
-enum class Family { numbers, pairs };
+// HDF5 has the last three from 2.0 on. Those of `little_complex` are floats in files, as in a compound of their parts
+// in memory: HDF5 converts these alone. Those of `eighths` are floats of 8 bits.
+enum class Family { numbers, pairs, complex, little_complex, eighths };
 
 // A type in memory.
 struct MemoryType {
