@@ -122,6 +122,8 @@ TEST(CarryPolicy, OfDatasetsInChunks) {
       {"chunk_bytes", crew, [](F& f) { --f.chunk_bytes; }, filtered, left(Reason::small_chunks)},
       {"chunk_bytes, of large datasets", large, [](F& f) { --f.chunk_bytes; }, plain, left(Reason::small_chunks)},
       {"smallest", crew, [](F& f) { ++f.smallest; }, filtered, left(Reason::small_chunks)},
+      {"has_large_chunks", crew, [](F& f) { f.has_large_chunks = true; }, filtered, left(Reason::large_chunks)},
+      {"has_large_chunks", past, [](F& f) { f.has_large_chunks = true; }, plain, left(Reason::large_chunks)},
       {"has_filters", past, [](F& f) { f.has_filters = true; }, plain, filtered},
       {"knows_filters", crew, [](F& f) { f.knows_filters = false; }, filtered, left(Reason::unknown_filters)},
       {"is_early", past, [](F& f) { f.is_early = false; }, plain, left(Reason::unknown_filters)},
@@ -133,6 +135,11 @@ TEST(CarryPolicy, OfDatasetsInChunks) {
       {"has_fill, with filters", crew, [](F& f) { f.has_fill = false; }, filtered, left(Reason::odd_fill)},
   };
   expect(rows, [](const F& facts) { return way_of(facts); });
+}
+
+TEST(CarryPolicy, CarriesChunksThatFitIntoTheBudgetAndInto32Bits) {
+  EXPECT_EQ(largest_chunk(1 << 20), 1 << 20);
+  EXPECT_LT(largest_chunk(UINT64_MAX) + (largest_chunk(UINT64_MAX) >> 4), UINT32_MAX);  // filters may add some
 }
 
 TEST(CarryPolicy, LeavesCachesAndUserblocksAloneWhereHdf5WritesTheChunks) {

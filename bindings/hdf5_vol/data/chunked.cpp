@@ -98,6 +98,7 @@ DatasetFacts Chunked::facts_of(const Host& host, hid_t dcpl, hid_t space, hid_t 
   facts.has_chunk_options = host.H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0;
   facts.chunk_bytes = product(chunk) * host.H5Tget_size(type);
   facts.smallest = Process::instance().smallest();
+  facts.has_large_chunks = facts.chunk_bytes > largest_chunk(carrier().budget());
   facts.has_filters = host.H5Pget_nfilters(dcpl) != 0;
   if (way_of(facts).way != Way::plain_chunks) return facts;
   H5D_alloc_time_t time{};

@@ -52,7 +52,7 @@ bool ChunkQueue::give(const Waiting& chunk) {
   return chunk.job->filtered ? give_filtered(chunk) : give_unfiltered(chunk);
 }
 
-// From 2.0 on, chunks may have more than 4 GiB, and the field for the size is wider.
+// From 2.0 on, chunks may have more than 4 GiB, and the field for the size is wider. (See largest_chunk().)
 bool ChunkQueue::give_filtered(const Waiting& chunk) const {
   const ChunkJob& job = *chunk.job;
   struct {

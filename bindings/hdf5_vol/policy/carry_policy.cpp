@@ -23,6 +23,7 @@ Answer way_of_chunks(const DatasetFacts& dataset) {
   if (dataset.is_parallel) return left(Reason::parallel_chunks);
   if (dataset.has_chunk_options) return left(Reason::chunk_options);
   if (dataset.chunk_bytes < smallest_chunk(dataset.smallest)) return left(Reason::small_chunks);
+  if (dataset.has_large_chunks) return left(Reason::large_chunks);
   const bool goes_past = !dataset.has_filters && dataset.is_early && dataset.reports_places;
   if (goes_past && dataset.is_cached) return left(Reason::cached);
   if (goes_past && dataset.has_userblock) return left(Reason::userblock);

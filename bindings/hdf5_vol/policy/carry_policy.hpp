@@ -36,7 +36,8 @@ enum class Reason : uint8_t {
   cached,  // HDF5's chunk cache would become stale
   userblock,
   small_chunks,
-  refused,  // the client cannot open the file
+  large_chunks,  // the memory for one is limited
+  refused,       // the client cannot open the file
   // of filters
   unknown_filter,
   unavailable_filter,  // HDF5 could not read the chunk again
@@ -105,6 +106,7 @@ struct DatasetFacts {
 
   // in chunks
   uint64_t chunk_bytes = UINT64_MAX;
+  bool has_large_chunks = false;   // larger than largest_chunk()
   bool has_chunk_options = false;  // HDF5 filters not all of them
   bool has_filters = false;        // any …
   bool knows_filters = true;       // … and the connector has them all
@@ -122,6 +124,10 @@ Answer way_of(const DatasetFacts& dataset);
 // Returns the size, in bytes, of the smallest chunk that is worth carrying. Filtering a smaller one takes less time
 // than handing it over. The limit is lower if smaller datasets are carried, too.
 inline uint64_t smallest_chunk(uint64_t smallest_dataset) { return std::min(uint64_t{4} << 10, smallest_dataset); }
+
+// Returns the size, in bytes, of the largest chunk that is carried: it is copied as a whole. HDF5 1.14 counts the
+// bytes of a filtered chunk in 32 bits, and some filters add a few.
+inline uint64_t largest_chunk(uint64_t budget) { return std::min(uint64_t{2} << 30, budget); }
 
 // A dataset that is about to be created.
 struct NewDatasetFacts {
