@@ -120,3 +120,44 @@ def test_what_has_no_place_behind_a_user_block_has_none(tmp_path, place):
         python(MAKES, tmp_path / name, env=without(tmp_path))
         python(CONTINUES, tmp_path / name, env=env)
     assert_same(tmp_path / "plain.h5", tmp_path / "ours.h5")
+
+
+# What the library chooses for files and datasets where the program leaves it the choice, and for each bound.
+FORMATS = """
+import sys
+import h5py, numpy
+from h5py import h5d, h5f, h5o, h5p
+early = h5p.create(h5p.DATASET_CREATE)
+early.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+def describe(name, file):
+    values = numpy.arange(100000.0)
+    file["x"] = values
+    for kind, more in {"chunks": {}, "growing": {"maxshape": (None,)}, "shuffled": {"shuffle": True},
+                       "early": {"dcpl": early}}.items():
+        file.create_dataset(kind, data=values, chunks=(10000,), **more).attrs["unit"] = "K"
+    file.create_group("group").attrs["name"] = "g"
+    file.flush()
+    access = file.id.get_access_plist()
+    print(name, file.id.get_create_plist().get_version(), access.get_libver_bounds(), access.get_cache(),
+          access.get_sieve_buf_size(), access.get_alignment(), access.get_meta_block_size())
+    for each in file:
+        header = h5o.get_info(file[each].id).hdr
+        print(each, header.version, header.flags, header.nmesgs)
+        if each != "group":
+            print(file[each].id.get_access_plist().get_chunk_cache(), file[each].id.get_storage_size())
+with h5py.File(h5f.create(f"{sys.argv[1]}-default.h5".encode())) as file:
+    describe("default", file)
+for bound in "earliest", "v108", "v110", "v112", "v114", "v200", "latest":
+    try:
+        with h5py.File(f"{sys.argv[1]}-{bound}.h5", "w", libver=(bound, "latest")) as file:
+            describe(bound, file)
+    except ValueError:
+        print(bound, "is not known")
+"""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_format_is_the_librarys_choice(tmp_path, place):
+    plain = python(FORMATS, tmp_path / "plain", env=without(tmp_path))
+    assert plain.count("chunks") >= 5
+    assert python(FORMATS, tmp_path / "ours", env=environment(tmp_path, place)) == plain
