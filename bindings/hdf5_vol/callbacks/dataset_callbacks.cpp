@@ -94,7 +94,7 @@ Dataset& dataset_of(Object& object) {
   if (object.dataset == nullptr || object.dataset->changes()) object.dataset = Dataset::look_at(object);
   if (object.dataset->is_small() && SmallCarried::may_be(object.is_new)) {
     // If several processes share open files, HDF5 may ask all of them at once for this one's file.
-    File::any_parallel() ? drain_all() : carry_small(object);
+    File::any_parallel() ? drain_all(object.host) : carry_small(object);
   }
   return *object.dataset;
 }
@@ -122,7 +122,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
   Host& host = object.host;
   const Form form(host, type, space, dcpl);
   const UncachedAccess access(object, where->obj_type, type, space, form, dcpl, dapl);
-  if (form.layout == H5D_CHUNKED) drain_before_mpi();  // HDF5 fills it
+  if (form.layout == H5D_CHUNKED) drain_before_mpi(host);  // HDF5 fills it
   void* const made = wrap(object, call_leading_out(host, [&] {
                             return host.H5VLdataset_create(object.under, where, host.native, name, lcpl, type, space,
                                                            dcpl, access.dapl(), dxpl, nullptr);
@@ -141,7 +141,7 @@ void* dataset_create(void* pointer, const H5VL_loc_params_t* where, const char* 
 void* dataset_open(void* pointer, const H5VL_loc_params_t* where, const char* name, hid_t dapl, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
   Host& host = object.host;
-  drain_before_mpi();  // HDF5 allocates the chunks that have no place yet, and fills them
+  drain_before_mpi(host);  // HDF5 allocates the chunks that have no place yet, and fills them
   void* const opened =
       wrap(object, call_leading_out(host, [&] {
              return host.H5VLdataset_open(object.under, where, host.native, name, dapl, dxpl, nullptr);
@@ -190,7 +190,7 @@ herr_t write_below(const Object& object, bool alone, hid_t memory_type, hid_t me
   const Host& host = object.host;
   std::optional<AloneTransfer> apart;
   if (alone) apart.emplace(host, dxpl);
-  if (!alone && is_collective(host, dxpl)) drain_before_mpi();
+  if (!alone && is_collective(host, dxpl)) drain_before_mpi(host);
   process::Sieves::forget_all();  // HDF5 writes past them
   void* under = object.under;
   return host.H5VLdataset_write(1, &under, host.native, &memory_type, &memory_space, &file_space,
@@ -279,7 +279,7 @@ bool go_on(Object& object) {
 
 herr_t dataset_specific(void* pointer, H5VL_dataset_specific_args_t* arguments, hid_t dxpl, void**) {
   Object& object = object_at(pointer);
-  drain_before_mpi();
+  drain_before_mpi(object.host);
   bool whole = true;
   if (File* const file = dataset_of(object).file()) {
     whole = only_grows(object, *arguments) ? go_on(object) : settle(object);

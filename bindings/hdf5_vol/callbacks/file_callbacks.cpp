@@ -360,7 +360,7 @@ herr_t file_specific(void* pointer, H5VL_file_specific_args_t* arguments, hid_t 
   if (arguments->op_type == H5VL_FILE_IS_EQUAL) {  // HDF5 passes the other one unwrapped (get_object)
     return host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
   }
-  drain_all();  // a flush, by any object of the file
+  drain_all(host);  // a flush, by any object of the file
   const herr_t done = host.H5VLfile_specific(object.under, host.native, arguments, dxpl, nullptr);
   const bool whole = settle(host, object.file.get(), "H5Fflush");
   Process::instance().detached().look();

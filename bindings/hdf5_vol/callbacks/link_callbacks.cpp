@@ -107,7 +107,7 @@ herr_t object_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_objec
   const Host& host = object.host;
   const bool may_free = arguments->op_type == H5VL_OBJECT_CHANGE_REF_COUNT && arguments->args.change_rc.delta < 0;
   if (may_free) drain_before_unlink(object, where->obj_type);
-  if (arguments->op_type == H5VL_OBJECT_FLUSH) drain_all();
+  if (arguments->op_type == H5VL_OBJECT_FLUSH) drain_all(host);
   const auto call = [&] {
     return host.H5VLobject_specific(object.under, where, host.native, arguments, dxpl, nullptr);
   };

@@ -144,8 +144,8 @@ Outcome Dataset::read(const Transfer& transfer, void* data) {
 }
 
 // HDF5 opens them by itself, wherever they are.
-void Dataset::prepare_sources() {
-  drain_all();
+void Dataset::prepare_sources() const {
+  drain_all(host_);
   Process::instance().detached().wait_for_all();
 }
 

@@ -70,7 +70,7 @@ class Dataset {
  private:
   explicit Dataset(Host& host) : host_(host), elements_(host) {}
 
-  static void prepare_sources();
+  void prepare_sources() const;
   void look_at_place(const Object& object, DatasetFacts& facts);
   Layout look_at_layout(hid_t dcpl);
   void find_chunks(const Object& object, const std::shared_ptr<File>& file, const H5O_token_t& token, hid_t dcpl);

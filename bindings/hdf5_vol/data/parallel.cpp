@@ -6,8 +6,8 @@
 
 namespace tailrace::hdf5 {
 
-void drain_before_mpi() {
-  if (File::any_parallel()) drain_all();
+void drain_before_mpi(const Host& host) {
+  if (File::any_parallel()) drain_all(host);
 }
 
 AloneTransfer::AloneTransfer(const Host& host, hid_t like) : host_(host), transfer_(host.H5Pcopy(like)) {
@@ -21,7 +21,7 @@ AloneTransfer::~AloneTransfer() {
 }
 
 void drain_everywhere(const Object& object, H5I_type_t type) {
-  drain_all();
+  drain_all(object.host);
   const std::shared_ptr<File> file = File::any_parallel() ? Dataset::file_around(object, type) : nullptr;
   if (file == nullptr || !file->is_parallel()) return;
   // The only call of HDF5 that is sure to make each process wait for all.

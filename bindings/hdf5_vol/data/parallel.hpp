@@ -16,7 +16,7 @@ struct Object;
 // Waits for all writes on their way if several processes share files. Call it before a call in which HDF5 may write
 // with all of them together: MPI-IO reads the holes between their data first and writes them back later, over any
 // data that have arrived meanwhile. It begins when all have waited.
-void drain_before_mpi();
+void drain_before_mpi(const Host& host);
 
 // While it lives, `transfer()` is a copy of the properties `like` without collective I/O, for calls of the library
 // below. They run in a library state of their own: the state of the call that is in progress keeps the properties

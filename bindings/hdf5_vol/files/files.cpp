@@ -151,15 +151,14 @@ void finish_writes() {
 }
 
 void settle_chunks_of(const Host& host) {
-  for (const auto& file : open_files().all()) {
-    if (&file->host() != &host) continue;
+  for (const auto& file : open_files().all_of(host)) {
     file->chunks().settle();
     for (const std::string& failure : file->take_failures()) std::fprintf(stderr, "tailrace: %s\n", failure.c_str());
   }
 }
 
-void drain_all() {
-  for (const auto& file : open_files().all()) file->drain();
+void drain_all(const Host& host) {
+  for (const auto& file : open_files().all_of(host)) file->drain();
 }
 
 }  // namespace tailrace::hdf5

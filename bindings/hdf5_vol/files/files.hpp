@@ -164,7 +164,7 @@ void finish_writes();
 // standard error, since no later call could return them.
 void settle_chunks_of(const Host& host);
 
-// Waits for all files. Call it before a call that may free space to which writes are on their way.
-void drain_all();
+// Waits for all files of the host. Call it before a call that may free space to which writes are on their way.
+void drain_all(const Host& host);
 
 }  // namespace tailrace::hdf5

@@ -42,6 +42,17 @@ class OpenFiles {
     return all_in_fork();
   }
 
+  // Returns those of `host`. Within a call of it no other thread touches these, but those of other hosts it may.
+  std::vector<std::shared_ptr<File>> all_of(const Host& host) {
+    std::vector<std::shared_ptr<File>> found;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, file] : files_) {
+      auto open = key.first == &host ? file.lock() : nullptr;
+      if (open != nullptr) found.push_back(std::move(open));
+    }
+    return found;
+  }
+
   // A fork: between these two no other thread is inside.
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }

@@ -7,6 +7,7 @@
 #include <tailrace/tailrace.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -93,7 +94,7 @@ class PendingWrites {
 
   ReadAhead& ahead_;
   std::vector<std::string>& failures_;
-  State state_ = State::unopened;
+  std::atomic<State> state_ = State::unopened;  // File::has_its_name() of another host reads it
   tailrace_file raw_{};
   process::SmallWrites small_;  // not handed over yet
   Counted counted_;

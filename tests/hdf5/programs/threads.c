@@ -1,6 +1,6 @@
-// threads DIRECTORY: several threads call a thread-safe HDF5 at once, for files of their own and for a common one.
-// Each writes and reads contiguous datasets and filtered chunks, flushes, deletes, and compares what it reads. At the
-// end, plain HDF5 reads the files. If HDF5 is not thread-safe, the program says so and does nothing.
+// threads DIRECTORY: several threads call a thread-safe HDF5 at once, for files of their own and for a common one;
+// one thread does if HDF5 is not thread-safe. Each writes and reads contiguous datasets and filtered chunks, flushes,
+// deletes, and compares what it reads. At the end, plain HDF5 reads the files.
 #include <hdf5.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -115,28 +115,25 @@ static void look(const char* name, int first, int last, double* numbers) {
 int main(int argc, char** argv) {
   bool safe = false;
   CHECK(argc == 2 && H5is_library_threadsafe(&safe) >= 0);
-  if (!safe) {
-    puts("skipped: this HDF5 is not thread-safe");
-    return 0;
-  }
+  const int count = safe ? kThreads : 1;
   directory = argv[1];
   char path[4096];
   snprintf(path, sizeof path, "%s/common.h5", directory);
   common = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   pthread_t threads[kThreads];
-  for (size_t thread = 0; thread < kThreads; ++thread) {
+  for (size_t thread = 0; thread < (size_t)count; ++thread) {
     CHECK(pthread_create(&threads[thread], NULL, work, (void*)thread) == 0);
   }
-  for (int thread = 0; thread < kThreads; ++thread) CHECK(pthread_join(threads[thread], NULL) == 0);
+  for (int thread = 0; thread < count; ++thread) CHECK(pthread_join(threads[thread], NULL) == 0);
   CHECK(H5Fclose(common) >= 0);
   double* const numbers = malloc(sizeof *numbers * kRows * kNumbers);
-  for (int thread = 0; thread < kThreads; ++thread) {
+  for (int thread = 0; thread < count; ++thread) {
     char own[64];
     snprintf(own, sizeof own, "own%d.h5", thread);
     look(own, thread, thread + 1, numbers);
   }
-  look("common.h5", 0, kThreads, numbers);
+  look("common.h5", 0, count, numbers);
   free(numbers);
-  puts("all is there");
+  printf("%d threads found all\n", count);
   return 0;
 }

@@ -1,5 +1,5 @@
-"""Several threads that call one thread-safe HDF5 at once: that of PyTables' wheel, and HDF5 2 built with concurrency,
-if tools/hdf5_matrix.py has built that."""
+"""Several threads that call one thread-safe HDF5 at once, or two: that of PyTables' wheel, and HDF5 2 built with
+concurrency, if tools/hdf5_matrix.py has built that."""
 
 import importlib.util
 import pathlib
@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from conftest import REPOSITORY
-from hdf5.carried import HDF5, PLACES, environment, execute, without
+from hdf5.carried import HDF5, PLACES, environment, execute, python, without
 
 PROGRAM = REPOSITORY / "tests/hdf5/programs/threads.c"
 CONCURRENT = REPOSITORY / ".deps/hdf5-matrix/2.2.0-concurrency"
@@ -28,17 +28,45 @@ def concurrent():
     return CONCURRENT / "include", CONCURRENT / "lib/libhdf5.so"
 
 
-@pytest.fixture(params=[of_wheel, concurrent], ids=["wheel", "concurrency"])
-def program(request, tmp_path):
-    include, library = request.param()
-    made = tmp_path / "threads"
-    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", PROGRAM, "-o", made, f"-I{include}",
-                    library, "-Wl,--allow-shlib-undefined", f"-Wl,-rpath,{library.parent}"], check=True)
+def compile_for(include, library, made, *options):
+    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", *options, PROGRAM, "-o", made,
+                    f"-I{include}", library, "-Wl,--allow-shlib-undefined", f"-Wl,-rpath,{library.parent}"],
+                   check=True)
     return made
 
 
+def variables(directory, place, close="wait"):
+    env = environment(directory, place, close=close) if place else without(directory)
+    return {**env, "HDF5_DISABLE_VERSION_CHECK": "2"}  # the headers are those of another release of 1.14
+
+
 @pytest.mark.parametrize("place, close", [(None, None), *((place, "wait") for place in PLACES), ("thread", "detach")])
-def test_threads_find_all_that_they_have_written(program, tmp_path, place, close):
-    env = environment(tmp_path, place, close=close) if place else without(tmp_path)
-    # The headers are those of another release of 1.14.
-    assert execute(program, tmp_path, env={**env, "HDF5_DISABLE_VERSION_CHECK": "2"}) == "all is there\n"
+@pytest.mark.parametrize("hdf5", [of_wheel, concurrent])
+def test_threads_find_all_that_they_have_written(tmp_path, hdf5, place, close):
+    program = compile_for(*hdf5(), tmp_path / "threads")
+    assert execute(program, tmp_path, env=variables(tmp_path, place, close)) == "4 threads found all\n"
+
+
+# Runs the program as a library, once for each HDF5, in threads of their own.
+BOTH = """
+import ctypes, os, sys, threading
+def run(library, directory):
+    arguments = (ctypes.c_char_p * 3)(b"threads", directory.encode(), None)
+    assert ctypes.CDLL(library, mode=os.RTLD_LOCAL | os.RTLD_DEEPBIND).run(2, arguments) == 0
+threads = [threading.Thread(target=run, args=each) for each in zip(sys.argv[1::2], sys.argv[2::2])]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize("place", [None, *PLACES])
+def test_threads_of_two_libraries_leave_each_others_files_alone(tmp_path, place):
+    arguments = []
+    for name, hdf5 in ("wheel", of_wheel), ("other", lambda: (HDF5 / "include", HDF5 / "lib/libhdf5.so")):
+        (tmp_path / name).mkdir()
+        made = compile_for(*hdf5(), tmp_path / f"{name}.so", "-shared", "-fPIC", "-Dmain=run")
+        arguments += [made, tmp_path / name]
+    said = python(BOTH, *arguments, env=variables(tmp_path, place))
+    assert sorted(said.splitlines()) == ["1 threads found all", "4 threads found all"]
