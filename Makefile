@@ -1,7 +1,7 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
 .PHONY: help demo setup build test test-slow bench figures bench-hdf5 bench-peers texture demo-openfoam fuzz soak \
-  hostile mutants sanitizers docs format wheel
+  hostile mutants sanitizers docs format wheel hdf5-matrix
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -19,6 +19,7 @@ help:
 	@echo "make hostile build, then make a million hostile connections to a forwarder: 20 minutes (CONNECTIONS=N: N)"
 	@echo "make mutants put known faults into a copy, one at a time; the simulator must find each"
 	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
+	@echo "make hdf5-matrix   build, then test the connector with each HDF5 that can be had (ARGS=--help: options)"
 	@echo "make wheel   build, then make a wheel that other machines can install, in build/wheels"
 	@echo "make docs    build, then build the documentation site into build/docs/html"
 	@echo "make format  lay out the C and C++ sources"
@@ -69,6 +70,9 @@ soak:
 hostile: build
 	@TAILRACE_TEST_HOSTILE=$(or $(CONNECTIONS),1000000) \
 	  .venv/bin/python -m pytest -q -s tests/python/forward/test_forward_hostile.py
+
+hdf5-matrix: build
+	@.venv/bin/python -B tools/hdf5_matrix.py $(ARGS)
 
 mutants: setup
 	@tools/mutants.py

@@ -18,13 +18,7 @@ mpi=$(python3 -B "$mpis" --get name)
 begin_building "parallel HDF5 2.2.0 with $mpi" "complete-$crate_version-$mpi" "$@"
 rm -f "$destination"/complete-* # of another MPI, whose files this build replaces
 
-cmake=cmake
-if ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -CV; then
-  python3 -m venv "$work/python"
-  "$work/python/bin/pip" install --quiet --disable-pip-version-check cmake
-  cmake=$work/python/bin/cmake
-fi
-
+recent_cmake
 fetch_crates hdf5-metno-src "$crate_version"
 
 "$cmake" -S "$work/vendor/hdf5-metno-src/ext/hdf5" -B "$work/build" -G Ninja \

@@ -26,6 +26,15 @@ begin_building() {
 # quietly COMMAND…: runs a command with its output in the log, which is shown if the command fails.
 quietly() { "$@" >>"$work/log" 2>&1 </dev/null || { tail -n 40 "$work/log" >&2; exit 1; }; }
 
+# recent_cmake: sets `cmake` to one of 3.26 or later, which pip fetches if only an older one is installed.
+recent_cmake() {
+  cmake=cmake
+  ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -CV || return 0
+  python3 -m venv "$work/python"
+  "$work/python/bin/pip" install --quiet --disable-pip-version-check cmake
+  cmake=$work/python/bin/cmake
+}
+
 # fetch_crates NAME VERSION …: fetches crates from Cargo's registry into $work/vendor/NAME.
 fetch_crates() {
   printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n[dependencies]\n' \

@@ -1,6 +1,7 @@
 """How tests run programs with the HDF5 connector, and without it."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -8,7 +9,8 @@ import pytest
 from conftest import REPOSITORY
 from tailrace.cli import run as run_command
 
-HDF5 = REPOSITORY / ".deps/hdf5-tests"  # HDF5 1.14, shared, with its tools: tools/build_hdf5_tests.sh
+# HDF5 1.14, shared, with its tools: tools/build_hdf5_tests.sh. Another one in tools/hdf5_matrix.py.
+HDF5 = pathlib.Path(os.environ.get("TAILRACE_TEST_HDF5", REPOSITORY / ".deps/hdf5-tests"))
 PLACES = ("thread", "core")
 
 
