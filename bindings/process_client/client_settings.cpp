@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <locale>
 #include <sstream>
 #include <string_view>
 
@@ -100,8 +101,9 @@ bool read_size(const std::string& text, uint64_t least, uint64_t& bytes) {
   const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
                                  [&](const Unit& one) { return one.name == std::string_view(text).substr(digits); });
   double number = 0;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + digits, number, std::chars_format::fixed);
-  if (unit == std::end(kUnits) || error != std::errc() || at != text.data() + digits) return false;
+  std::istringstream stream(text.substr(0, digits));  // GCC 10 has no std::from_chars for fractions
+  stream.imbue(std::locale::classic());
+  if (unit == std::end(kUnits) || !(stream >> number) || !stream.eof()) return false;
   const double size = number * static_cast<double>(unit->bytes);
   if (size > kMostSize || size != std::floor(size)) return false;
   bytes = static_cast<uint64_t>(size);

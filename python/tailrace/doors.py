@@ -28,7 +28,7 @@ _OPTIONS = ("-O3", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"
 _SHARED = ("collective", "collective/read", "collective/write", "process_client", "process_client/bytes")
 _MPIIO = ("mpiio/types", "mpiio/calls", "mpiio/collective", "mpiio/files", "mpiio/mpi", "mpiio/pending",
           "mpiio/process")
-_EXPECTED = "expected a compiler of C++20: GCC 11, Clang 14 or later"
+_EXPECTED = "expected a compiler of C++20: GCC 10, Clang 14 or later"
 
 
 class Failed(Exception):

@@ -10,7 +10,7 @@ namespace tailrace::collective {
 class Message {
  public:
   Message() = default;
-  explicit Message(size_t size) : bytes_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+  explicit Message(size_t size) : bytes_(new std::byte[size]), size_(size) {}
 
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }

@@ -20,7 +20,7 @@ int pack(const void* from, int count, MPI_Datatype type, MPI_Comm comm, Packed& 
   int room = 0;
   const int error = TAILRACE_REAL(MPI_Pack_size)(count, type, comm, &room);
   if (error != MPI_SUCCESS) return error;
-  packed.bytes = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(room));
+  packed.bytes.reset(new std::byte[static_cast<size_t>(room)]);
   return TAILRACE_REAL(MPI_Pack)(from, count, type, packed.bytes.get(), room, &packed.size, comm);
 }
 

@@ -27,7 +27,7 @@ std::optional<tailrace_extent> Sieve::wanted(const tailrace_extent& bytes, uint6
 std::byte* Sieve::room(uint64_t bytes) {
   held_ = {};
   if (size_ < bytes) {
-    room_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    room_.reset(new std::byte[bytes]);
     size_ = bytes;
   }
   return room_.get();

@@ -12,7 +12,7 @@ bool SmallWrites::fits(const tailrace_extent& extent) const {
 }
 
 void SmallWrites::add(const tailrace_extent& extent, const void* data) {
-  if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(kRoom);
+  if (buffer_ == nullptr) buffer_.reset(new std::byte[kRoom]);
   std::memcpy(buffer_.get() + used_, data, extent.length);
   used_ += extent.length;
   ++count_;

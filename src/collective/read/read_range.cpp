@@ -5,8 +5,7 @@
 
 namespace tailrace::collective {
 
-ReadRange::ReadRange(uint64_t bytes)
-    : bytes_(std::make_unique_for_overwrite<std::byte[]>(bytes)), has_((bytes + kBlock - 1) / kBlock) {}
+ReadRange::ReadRange(uint64_t bytes) : bytes_(new std::byte[bytes]), has_((bytes + kBlock - 1) / kBlock) {}
 
 void ReadRange::move(uint64_t begin, uint64_t end) {
   begin_ = begin;
