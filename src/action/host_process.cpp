@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -111,7 +110,7 @@ Result<HostProcess> HostProcess::start(const std::string& executable) {
   if (error != 0) return Status::of_errno("start", executable, error);
   restore_descriptor_limit_of(pid);
   // No other process can have the number: this one has not been reaped.
-  FileDescriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  FileDescriptor pidfd = open_pidfd(pid);
   if (!pidfd.is_open()) {
     const Status status = Status::of_errno("watch", executable, errno);
     ::kill(pid, SIGKILL);
@@ -144,12 +143,12 @@ void HostProcess::kill() {
 std::optional<std::string> HostProcess::reap() {
   if (!pidfd_.is_open()) return std::nullopt;
   siginfo_t info{};
-  while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
     if (errno != EINTR) return std::nullopt;
   }
   if (info.si_pid == 0) return std::nullopt;
   kill();  // processes that it started and left behind
-  while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) continue;
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) continue;
   pidfd_.close();
   return describe(info);
 }

@@ -3,13 +3,17 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "base/os/unix_socket.hpp"
 #include "testing/scratch.hpp"
@@ -73,7 +77,7 @@ TEST_F(ProcessTest, HasABeginWhateverItsName) {
   ASSERT_EQ(prctl(PR_SET_NAME, before), 0);
 }
 
-TEST_F(ProcessTest, WatchesAProcessUntilItsEnd) {
+void watch_a_process_until_its_end() {
   int leave[2];
   ASSERT_EQ(pipe2(leave, O_CLOEXEC), 0);
   const pid_t pid = fork();
@@ -96,6 +100,22 @@ TEST_F(ProcessTest, WatchesAProcessUntilItsEnd) {
   EXPECT_EQ(end.value(), "exit status 3");
   EXPECT_EQ(reap(child.value(), kLong).value(), std::nullopt) << "somebody has taken it already";
   EXPECT_EQ(ProcessHandle::open(pid).status().fault().system_errno, ESRCH);
+}
+
+TEST_F(ProcessTest, WatchesAProcessUntilItsEnd) { watch_a_process_until_its_end(); }
+
+// As before Linux 5.3.
+TEST_F(ProcessTest, WatchesAProcessWhereTheKernelHasNoPidfds) {
+  std::thread([] {
+    sock_filter calls[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog filter{std::size(calls), calls};
+    ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+    watch_a_process_until_its_end();
+  }).join();
 }
 
 TEST_F(ProcessTest, OutputGoesToTheEndOfTheFile) {

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,12 +21,15 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "base/os/own_file.hpp"
+#include "base/os/signals_blocked.hpp"
 
 namespace tailrace::impl {
 namespace {
 
+constexpr int kLook = 50;         // ms
 constexpr int kAboveTheFew = 10;  // our descriptors stay above those that the child gets
 
 // The two arguments of posix_spawn, parts of which the C library owns.
@@ -110,11 +114,31 @@ std::vector<std::string> stat_of(pid_t process) {
   return fields;
 }
 
+// Returns what stands for a pidfd: a socket whose other end a thread closes when the process has ended. The thread
+// looks for that now and then, as long as anyone has the socket.
+FileDescriptor watch_by_looking(pid_t pid) {
+  int ends[2] = {-1, -1};
+  if (::kill(pid, 0) != 0 && errno != EPERM) return {};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return {};
+  const SignalsBlocked blocked;
+  std::thread([pid, begin = process_begin(pid), told = FileDescriptor(ends[1])] {
+    pollfd end{told.get(), 0, 0};
+    while (begin != 0 && process_begin(pid) == begin && ::poll(&end, 1, kLook) == 0) continue;
+    ::shutdown(told.get(), SHUT_RDWR);  // a forked child of the application may have it, too
+  }).detach();
+  return FileDescriptor(ends[0]);
+}
+
 }  // namespace
 
-Result<ProcessHandle> ProcessHandle::open(pid_t pid) {
+FileDescriptor open_pidfd(pid_t pid) {
   // The C library's function is not usable from C++ in its version 2.36.
   FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  return pidfd.is_open() || errno != ENOSYS ? std::move(pidfd) : watch_by_looking(pid);
+}
+
+Result<ProcessHandle> ProcessHandle::open(pid_t pid) {
+  FileDescriptor pidfd = open_pidfd(pid);
   if (!pidfd.is_open()) return Status::of_errno("watch", fmt::format("process {}", pid), errno);
   return ProcessHandle(pid, std::move(pidfd));
 }

@@ -20,6 +20,10 @@
 
 namespace tailrace::impl {
 
+// Returns a descriptor that becomes readable when the process that has the number now has ended; where the kernel has
+// no pidfds (before Linux 5.3), up to 50 ms later. None, with errno, on failure: ESRCH if there is no such process.
+FileDescriptor open_pidfd(pid_t pid);
+
 class ProcessHandle {
  public:
   // Opens the process that has the number now. Fails with ESRCH if there is none.
