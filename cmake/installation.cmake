@@ -38,6 +38,10 @@ endif()
 if(TARGET tailrace_foam)
   install(TARGETS tailrace_foam tailrace_foam_preload LIBRARY DESTINATION lib/tailrace COMPONENT library)
 endif()
+if(TAILRACE_COMMAND)
+  # A link to tailrace-core (src/programs).
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/src/api/tailrace DESTINATION bin COMPONENT library)
+endif()
 configure_file(tools/tailrace-run ${PROJECT_BINARY_DIR}/tailrace-run @ONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/tailrace-run DESTINATION bin COMPONENT library)
 install(FILES man/tailrace.1 man/tailrace-run.1 man/tailrace-core.1 man/tailrace-forward.1 DESTINATION share/man/man1

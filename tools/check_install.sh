@@ -34,6 +34,26 @@ for program in "$installed"/bin/* "$installed"/libexec/tailrace/tailrace-*; do
   [ "$said" = "$(basename "$program") $version" ] || { echo "$program --version: found '$said'" && exit 1; }
 done
 
+# The commands of an administrator, where there is no Python.
+(
+  cd "$work/c"
+  admin() { PATH=/nowhere TAILRACE_RUNTIME_DIR=$work/runtime "$installed/bin/tailrace" "$@"; }
+  [[ $(admin --version) == tailrace\ * ]]
+  admin check sim.yaml >/dev/null
+  admin check --schema | cmp - "$root/python/tailrace/schema.json"
+  [[ $(admin serve --list) == "no jobs of place core on this node" ]]
+  mapfile -t files < <(find "$PWD" -name '*.h5')
+  admin inspect "${files[0]}" >"$work/inspect"
+  admin inspect --json "$(dirname "${files[0]}")" >/dev/null
+  grep -q "^iteration " "$work/inspect"
+  mv "${files[0]}" "${files[0]}.part"
+  [[ $(admin recover "$(dirname "${files[0]}")") == *published* && -e ${files[0]} ]]
+  code=0 && admin demo >"$work/demo" 2>&1 || code=$?
+  [[ $code == 1 ]]
+  grep -q "pip install tailrace" "$work/demo"
+)
+printf 'tailrace without Python: ok\n'
+
 export PKG_CONFIG_PATH=$installed/lib/pkgconfig
 # shellcheck disable=SC2046 # the flags are words
 cc "$root/examples/example.c" $(pkg-config --cflags --libs tailrace) -Wl,-rpath,"$installed/lib" \

@@ -6,8 +6,7 @@ Prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 KINDS = ("raw", "others", "iterations")
@@ -59,22 +58,6 @@ def read(document: Any, where: str = "files") -> list[File]:
     if not isinstance(document, list):
         raise Malformed(f"{where}: found {_found(document)}, expected a list")
     return [_one(one, f"{where}[{number}]") for number, one in enumerate(document)]
-
-
-def together(clients: Iterable[Sequence[File]]) -> list[File]:
-    """Combines several clients of one server: sums their calls, and takes the server's work from the client that saw
-    most of it."""
-    merged: dict[tuple[str, str], File] = {}
-    for files in clients:
-        for one in files:
-            key = (one.kind, one.name)
-            merged[key] = _sum(merged[key], one) if key in merged else one
-    return sorted(merged.values(), key=lambda one: KINDS.index(one.kind))
-
-
-def _sum(one: File, other: File) -> File:
-    seen = max(one, other, key=lambda of: of.before.count)
-    return replace(seen, **{name: getattr(one, name) + getattr(other, name) for name in _OF_CALLS})
 
 
 def _one(one: Any, where: str) -> File:

@@ -6,8 +6,8 @@ and summarises it in a sentence. Prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 OUTCOMES = ("open", "published", "failed", "dropped", "empty")
@@ -75,27 +75,6 @@ def _one(one: Any, where: str) -> Iteration:
 
 def _found(value: Any) -> str:
     return "nothing" if value is None else repr(value)[:40]
-
-
-def together(clients: Iterable[Sequence[Iteration]]) -> list[Iteration]:
-    """Combines several clients of one server: how busy it was, as one of them saw it, and the data of all."""
-    merged: dict[int, Iteration] = {}
-    for iterations in clients:
-        for one in iterations:
-            before = merged.get(one.number)
-            merged[one.number] = one if before is None else _sum(before, one)
-    return sorted(merged.values(), key=lambda one: one.begun)
-
-
-def _sum(one: Iteration, other: Iteration) -> Iteration:
-    outcome = one.outcome if one.outcome != "published" else other.outcome
-    return replace(one, outcome=outcome, ended=_later(one.ended, other.ended), left=_later(one.left, other.left),
-                   waited=max(one.waited, other.waited),
-                   **{name: getattr(one, name) + getattr(other, name) for name in _COUNTS})
-
-
-def _later(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else max(one, other)
 
 
 def summary(iterations: Sequence[Iteration], who: str) -> str:

@@ -1,4 +1,4 @@
-"""Files of the format `plain` (docs/formats/output.md): their series in a directory, and their datasets.
+"""Files of the format `plain` (docs/formats/output.md): their series in a directory.
 
 The program chooses their names, so they are known by what they contain: tailrace's attributes, and nothing of
 openPMD.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from . import striped
@@ -51,10 +50,3 @@ def _looks_plain(file: pathlib.Path) -> bool:
             return is_plain(opened)
     except (OSError, RuntimeError, striped.Malformed):
         return False
-
-
-def datasets(opened: Any) -> Iterator[tuple[str, Any]]:
-    """Returns the datasets of a file, by their paths."""
-    found: list[tuple[str, Any]] = []
-    opened.visititems(lambda name, thing: found.append((name, thing)) if hasattr(thing, "dtype") else None)
-    yield from found

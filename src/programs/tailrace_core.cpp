@@ -1,7 +1,8 @@
 // tailrace-core: the program of the node's server (place `core`), which the first client or the user starts.
 //
 // This has only its arguments and its exit code; `tailrace serve` and `tailrace recover` call it. With --status it
-// shows what the servers of a node are doing; none of them needs to answer for that.
+// shows what the servers of a node are doing; none of them needs to answer for that. Under the name `tailrace` it is
+// the command of that name (command/command.hpp): one file on the disk, which no package has to carry twice.
 #include <tailrace/tailrace.h>
 
 #include <CLI/CLI.hpp>
@@ -9,11 +10,13 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "base/memory/heap.hpp"
 #include "base/os/process.hpp"
+#include "command/command.hpp"
+#include "command/commands.hpp"
 #include "programs/exit_code.hpp"
 #include "programs/programs.h"
 #include "runtime/core/core_server.hpp"
@@ -25,7 +28,6 @@ namespace {
 using tailrace::impl::ConfigInput;
 using tailrace::impl::CoreServer;
 using tailrace::impl::CoreServerOptions;
-using tailrace::impl::Number;
 using tailrace::impl::Result;
 using tailrace::impl::Status;
 using tailrace::programs::fail;
@@ -46,30 +48,12 @@ struct Arguments {
   bool which_server = false;
 };
 
-std::pair<std::string, Number> parameter(const std::string& text) {
-  const size_t equal = text.find('=');
-  if (equal == std::string::npos) throw CLI::ConversionError(text, "--parameter");
-  const std::string number = text.substr(equal + 1);
-  int64_t whole = 0;
-  if (CLI::detail::lexical_cast(number, whole)) return {text.substr(0, equal), whole};
-  double real = 0;
-  if (!CLI::detail::lexical_cast(number, real)) throw CLI::ConversionError(text, "--parameter");
-  return {text.substr(0, equal), real};
-}
-
 void declare(CLI::App& app, Arguments& to) {
   to.server.root = tailrace::impl::default_runtime_root();
   CLI::Option* job = app.add_option("--job", to.server.job, "the job's directory under the root");
   CLI::Option* config = app.add_option("--config", to.config.file, "serve the job of this configuration file");
   app.add_option("--path", to.path, "the output directory, if the program replaces storage.path")->needs(config);
-  app.add_option_function<std::vector<std::string>>(
-         "--parameter",
-         [&to](const std::vector<std::string>& given) {
-           for (const std::string& one : given) to.config.parameters.push_back(parameter(one));
-         },
-         "a parameter that the program sets, NAME=NUMBER; may be repeated")
-      ->needs(config)
-      ->allow_extra_args(false);
+  tailrace::impl::add_parameters(app, to.config.parameters)->needs(config);
   job->excludes(config);
   app.add_option("--root", to.server.root, "where the runtime directories are")->capture_default_str();
   app.add_option("--server", to.server.server, "which of the node's servers, from 0")->check(CLI::Range(0, 63));
@@ -133,6 +117,8 @@ int run(Arguments& arguments) {
 }  // namespace
 
 int tailrace_core_main(int argc, char** argv) {
+  const std::string_view name = argc > 0 ? argv[0] : "";
+  if (name.substr(name.rfind('/') + 1) == "tailrace") return tailrace::impl::run_command(argc, argv);
   CLI::App app{
       "The server of a node: takes the blocks of all the node's clients over shared memory and writes them "
       "(place core). Usually started by the first client.",

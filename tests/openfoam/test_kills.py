@@ -145,7 +145,7 @@ def test_a_terminated_program_leaves_all_its_times(prepared, tmp_path, runtime_d
     assert_times_are_whole(folder, prepared(1) / "plain", 1)
 
 
-def test_recover_leaves_a_running_program_alone(prepared, tmp_path, capsys):
+def test_recover_leaves_a_running_program_alone(prepared, tmp_path, capfd):
     folder = tmp_path / "case"
     shutil.copytree(prepared(1) / "case", folder)
     environment = {**cases.environment(), **carried.variables()}
@@ -157,7 +157,7 @@ def test_recover_leaves_a_running_program_alone(prepared, tmp_path, capsys):
         process.send_signal(signal.SIGSTOP)
         (folder / "7.partial").mkdir()
         assert cli.main(["recover", str(folder)]) == 0
-        assert "left alone: a program is writing to the case" in capsys.readouterr().out
+        assert "left alone: a program is writing to the case" in capfd.readouterr().out
         assert (folder / "7.partial").is_dir()
         process.kill()
     assert cli.main(["recover", "--dry-run", str(folder)]) == 1

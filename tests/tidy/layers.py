@@ -31,15 +31,18 @@ LAYERS = [
     {"format/plan"},
     {"channel"},
     {"format", "format/hdf5", "forward", "place", "place/thread", "place/core", "action", "action/host"},
-    {"client", "publish", "recovery"},
+    {"client", "publish", "recovery", "format/outline"},
     {"server/filtering", "server/raw_files"},
     {"server/verbs"},
     {"server"},
     {"runtime/parts"},
-    {"runtime/forward", "runtime/output", "runtime/measurements"},
+    {"runtime/forward", "runtime/outline", "runtime/output", "runtime/measurements"},
     {"runtime/core"},
     {"runtime"},
-    {"api", "programs"},
+    {"api", "command/output"},
+    {"command/inspect"},
+    {"command"},
+    {"programs"},
 ]
 LAYER = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 
@@ -60,11 +63,12 @@ CONCRETE = {
     "place/thread",
     "place/core",
     "format/hdf5",
+    "format/outline",
 }
 COMPOSITION_ROOT = "runtime"
 
 # Here, unlike elsewhere, parents include children: engine/ combines its four stages, filter/ its codecs.
-COMPOSED_OF_CHILDREN = {"storage/remote", "config", "engine", "filter", "server", "runtime"}
+COMPOSED_OF_CHILDREN = {"command", "storage/remote", "config", "engine", "filter", "server", "runtime"}
 
 # Lower layers that a folder must not know all the same.
 MUST_NOT_KNOW = {"place": {"engine", "storage"}, "channel": {"engine", "storage"}}
@@ -73,7 +77,7 @@ MUST_NOT_KNOW = {"place": {"engine", "storage"}, "channel": {"engine", "storage"
 THIRD_PARTY = [
     (r"fmt/", ["."]),
     (r"yaml-cpp/", ["src/config/yaml", "tests"]),
-    (r"nlohmann/", ["src/runtime", "lab", "tests"]),
+    (r"nlohmann/", ["src/runtime", "src/command", "lab", "tests"]),
     (r"spdlog/", ["src/base"]),
     (r"liburing", ["src/storage/uring", "tests"]),
     (r"sodium", ["src/transport/key"]),
@@ -85,11 +89,11 @@ THIRD_PARTY = [
     (r"pugixml\.hpp$", ["apps/cube/profile", "bindings/damaris/xml"]),
     (r"pcre2\.h$", ["apps/cube/cubepl"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
-    (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "src/format/openpmd", "bindings/hdf5_vol", "examples/hdf5", "apps",
-                            "lab", "tests", "testing"]),
+    (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "src/format/openpmd", "src/format/outline", "bindings/hdf5_vol",
+                            "examples/hdf5", "apps", "lab", "tests", "testing"]),
     (r"nanobind/", ["bindings/python", "apps/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
-    (r"CLI/", ["apps", "lab", "bindings/damaris/tool", "src/programs",
+    (r"CLI/", ["apps", "lab", "bindings/damaris/tool", "src/command", "src/programs",
                 "testing/hostile_network"]),
     (r"gtest/|gmock/", ["tests", "testing"]),
     (r"benchmark/", ["lab"]),

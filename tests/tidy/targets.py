@@ -28,9 +28,10 @@ MEANING = [
     "storages over another one",
     "requests; filters", "the metadata of files", "where blocks lie", "what a client and its server share",
     "files as they are; where the server runs; actions",
-    "the two halves of a session", "parts of the server", "the verbs of a client", "the server",
+    "the two halves of a session; files read", "parts of the server", "the verbs of a client", "the server",
     "parts of the composition roots", "files, figures", "place core's composition root", "the composition root",
-    "the C interface; programs"]
+    "the C interface; output for people", "what a command reads", "commands",
+    "programs"]
 
 
 def targets_of(texts):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,8 @@ from tailrace import lab, programs
 
 from . import absent, output, plots, usage
 
+HANDED_OVER = "TAILRACE_HANDED_OVER"  # set by the program `tailrace` that hands a command over (src/command)
+
 # In the order of --help.
 COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "doors", "serve", "key", "cube", "damaris",
             "predict", "bench", "plot", "report", "completion")
@@ -28,7 +31,10 @@ COMMANDS = ("demo", "check", "inspect", "recover", "join", "open", "run", "doors
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
-    parsed = parser().parse_args(arguments)
+    os.environ.pop(HANDED_OVER, None)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    parsed = parser().parse_args(words)
+    parsed.command_line = words
     try:
         return int(parsed.run(parsed))
     except tailrace.Error as error:

@@ -1,17 +1,14 @@
-"""`tailrace check`: checks a configuration, and says where and why it is wrong: all mistakes at once."""
+"""`tailrace check`: checks a configuration, and says where and why it is wrong: all mistakes at once.
+
+src/command/check_command.cpp does it.
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib.resources
 from typing import Any
 
-import tailrace
-from tailrace.quantity import counted
-
-from . import output, source_lines
-
-_MOST = 100  # the library reports no more
+from . import native
 
 
 def register(subparsers: Any) -> None:
@@ -30,53 +27,13 @@ def register(subparsers: Any) -> None:
                              "and hint")
     parser.add_argument("--schema", action="store_true",
                         help="print the JSON Schema of configurations, with which editors complete and check them")
-    parser.set_defaults(run=run, usage_error=parser.error)
+    parser.set_defaults(run=_run, wrong=parser.error)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Runs the command; returns the exit code."""
-    if arguments.schema:
-        print(schema(), end="")
-        return 0
-    if arguments.config is None:
-        arguments.usage_error("expected CONFIG, a configuration file, or --schema")
-    try:
-        found = tailrace.mistakes(arguments.config, arguments.client, parameters=dict(arguments.parameter))
-    except tailrace.Error as error:  # of the file as a whole: it cannot be read
-        if not arguments.json:
-            raise
-        output.print_json([{"file": arguments.config, "line": None, "column": None, "key": "", "message": str(error),
-                            "hint": ""}])
-        return 1
-    if arguments.json:
-        output.print_json([_json(mistake) for mistake in found])
-    elif found:
-        _show(arguments.config, found)
-    else:
-        print(f"{arguments.config}: ok")
-    return 1 if found else 0
-
-
-def schema() -> str:
-    """Returns the JSON Schema of configurations."""
-    return (importlib.resources.files("tailrace") / "schema.json").read_text(encoding="utf-8")
-
-
-def _json(mistake: tailrace.Mistake) -> dict[str, Any]:
-    return {"file": mistake.file, "line": mistake.line, "column": mistake.column, "key": mistake.key,
-            "message": mistake.message, "hint": mistake.hint}
-
-
-def _show(file: str, found: list[tailrace.Mistake]) -> None:
-    lines = source_lines.of_file(file)
-    for mistake in found:
-        key = mistake.key or "(top level)"
-        output.complain_of(f"{mistake.file}:{mistake.line}:{mistake.column}: {key}: found {mistake.found}, expected "
-                           f"{mistake.expected}")
-        for line in source_lines.excerpt(lines, mistake.line, mistake.column, mistake.hint):
-            output.complain_of(line)
-    more = "at least " if len(found) >= _MOST else ""
-    output.complain(f"{file}: {more}{counted(len(found), 'mistake')}")
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.config is None and not arguments.schema:
+        arguments.wrong("expected CONFIG, a configuration file, or --schema")
+    return native.run(arguments)
 
 
 def _parameter(text: str) -> tuple[str, float]:

@@ -52,20 +52,3 @@ def jobs_of(directory: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """Returns those that write to `directory`, also those whose servers died before a client had come."""
     real = os.path.realpath(directory)
     return [job for job in _status("--output", real) if real in map(os.path.realpath, job["output"])]
-
-
-def drain(job: dict[str, Any]) -> str:
-    """Writes what a dead job has left in shared memory. Returns "", or why that failed."""
-    answer = subprocess.run([find(), "--job", job["job"], "--drain", "--log", "error"], capture_output=True,
-                            text=True, errors="replace", check=False)
-    if answer.returncode == 0 and not answer.stderr.strip():
-        return ""
-    return answer.stderr.strip() or f"exit code {answer.returncode}"
-
-
-def busy(job: dict[str, Any], server: dict[str, Any]) -> float | None:
-    """Returns the share of its life, 0 to 1, in which a server had transfers under way; None if not known."""
-    seconds = [client["busy_seconds"] for client in job["clients"]
-               if client.get("server") == server["server"] and "busy_seconds" in client]
-    age = server.get("age_seconds", 0)
-    return min(1.0, max(seconds) / age) if seconds and age > 0 else None

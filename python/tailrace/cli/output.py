@@ -15,11 +15,6 @@ def complain(message: str) -> None:
     print(f"tailrace: {message}", file=sys.stderr)
 
 
-def complain_of(line: str) -> None:
-    """Prints a line on an error in a file: as compilers do, it begins with the file and not with `tailrace`."""
-    print(line, file=sys.stderr)
-
-
 def print_json(value: Any) -> None:
     """Prints one JSON document, for programs."""
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
@@ -55,8 +50,3 @@ def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
 def size(count: int) -> str:
     """1536 → "1.5 KiB": at most three significant digits."""
     return format_size(count)
-
-
-def shape(extents: Iterable[int]) -> str:
-    """(48, 64) → "48 × 64"."""
-    return " × ".join(map(str, extents)) or "scalar"

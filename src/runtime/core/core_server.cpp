@@ -20,6 +20,7 @@
 #include "format/hdf5/hdf5_format.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/server_cpu.hpp"
+#include "place/core/server_executable.hpp"
 #include "recovery/ledger_file.hpp"
 #include "runtime/core/client_message.hpp"
 #include "runtime/core/client_note.hpp"
@@ -101,6 +102,8 @@ void unlock_outputs(int client, const ClientNote& note, const Clock& clock, Log&
 }  // namespace
 
 std::string default_runtime_root() { return RuntimeDirectory::default_root(); }
+
+Result<std::string> core_server_program() { return find_server_executable({}); }
 
 CoreServer::CoreServer(const CoreServerOptions& options, RuntimeDirectory& job, Log& log)
     : options_(options), job_(job), log_(log) {}

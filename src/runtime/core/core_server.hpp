@@ -31,6 +31,9 @@ namespace tailrace::impl {
 
 // Returns the default root of runtime directories; see RuntimeDirectory.
 std::string default_runtime_root();
+// Returns the path of the program that runs a CoreServer: $TAILRACE_SERVER, else beside this program or library, else
+// on PATH. Fails with TAILRACE_NOT_FOUND.
+Result<std::string> core_server_program();
 
 struct CoreServerOptions {
   std::string root;    // of runtime directories

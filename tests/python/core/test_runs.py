@@ -264,7 +264,7 @@ def test_a_run_whose_server_has_died_goes_on_with_a_client_that_comes_late(confi
     assert np.array_equal(found[4:], slabs(0, 0, 2)[4:]) and missing == [0]
 
 
-def test_on_missing_keep_leaves_a_whole_file_that_recover_publishes(config, out, capsys):
+def test_on_missing_keep_leaves_a_whole_file_that_recover_publishes(config, out, capfd):
     file = config(patience=SHORT, on_missing="keep")
     with own_node():
         first = Process(file, 0)
@@ -274,7 +274,7 @@ def test_on_missing_keep_leaves_a_whole_file_that_recover_publishes(config, out,
         first.wait()
     assert names(out) == ["mini_000000.h5.part"]
     assert cli.main(["recover", str(out)]) == 0
-    assert "published" in capsys.readouterr().out
+    assert "published" in capfd.readouterr().out
     found, missing = read(out, 0)
     assert np.array_equal(found[:4], slabs(0, 0, 2)[:4]) and missing == [1]
 
@@ -345,7 +345,7 @@ def test_a_run_waits_for_no_living_client_of_another(config, out):
 
 
 @pytest.mark.parametrize(("kind", "file_per"), [("thread", "process"), ("core", "process"), ("core", "job")])
-def test_files_of_an_earlier_run_are_refused_replaced_or_continued(config, out, kind, file_per, capsys):
+def test_files_of_an_earlier_run_are_refused_replaced_or_continued(config, out, kind, file_per, capfd):
     series = "mini" if file_per == "job" else "mini_c0"
 
     def run_once(existing, shift, steps):
@@ -373,16 +373,16 @@ def test_files_of_an_earlier_run_are_refused_replaced_or_continued(config, out, 
         assert run_once("continue", 3.0, (3, 4)) == []
         assert first_values() == {**{name(step): 1 + 1e6 * step for step in range(3)},
                                   **{name(step): 3 + 1e6 * step for step in (3, 4)}}
-        capsys.readouterr()
+        capfd.readouterr()
         assert cli.main(["inspect", str(out)]) == 0
-        assert "2 runs" in capsys.readouterr().err
+        assert "2 runs" in capfd.readouterr().err
         assert run_once("replace", 4.0, (0, 1)) == []
         assert first_values() == {name(step): 4 + 1e6 * step for step in range(2)}
         assert cli.main(["inspect", str(out)]) == 0
-        assert "runs" not in capsys.readouterr().err
+        assert "runs" not in capfd.readouterr().err
 
 
-def test_recover_after_the_servers_death_publishes_what_came_and_removes_nothing(config, out, capsys):
+def test_recover_after_the_servers_death_publishes_what_came_and_removes_nothing(config, out, capfd):
     file = config(file_per="node")
     with own_node():
         first = Process(file, 0)
@@ -395,12 +395,12 @@ def test_recover_after_the_servers_death_publishes_what_came_and_removes_nothing
         tailrace.recover(str(out), apply=True)
         assert [path.name for path in out.glob("*.part")] == ["mini_n0_000000.h5.part"]
         assert cli.main(["recover", str(out)]) == 0
-        capsys.readouterr()
+        capfd.readouterr()
     with h5py.File(out / "mini_n0_000000.h5") as published:
         assert list(published["data/0"].attrs["tailraceMissingClients"]) == [1]
 
 
-def test_serve_list_tells_closed_clients_from_dead_ones(config, out, capsys):
+def test_serve_list_tells_closed_clients_from_dead_ones(config, out, capfd):
     file = config()
     with own_node():
         first, second = Process(file, 0), Process(file, 1)
@@ -408,7 +408,7 @@ def test_serve_list_tells_closed_clients_from_dead_ones(config, out, capsys):
         assert first.ask("write 0", "end 0", "close") == []
         first.wait()
         assert cli.main(["serve", "--list"]) == 0
-        assert "1 alive, 1 closed" in capsys.readouterr().out
+        assert "1 alive, 1 closed" in capfd.readouterr().out
         assert second.ask("write 0", "end 0", "close") == []
         second.wait()
 

@@ -40,9 +40,9 @@ def test_what_a_run_says_of_its_files(statistics):
     assert iterations.kind == "iterations" and iterations.writes == 0
 
 
-def test_inspect_shows_them(statistics, capsys):
+def test_inspect_shows_them(statistics, capfd):
     assert cli.main(["inspect", str(statistics)]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    lines = [line.split() for line in capfd.readouterr().out.splitlines()]
     (rows,) = [line for line in lines if line[:1] == ["rows.raw"]]
     assert rows[1:5] == ["64", "6.25", "KiB", "1"]
     assert ["from", "requests", "accesses"] in lines
@@ -50,7 +50,7 @@ def test_inspect_shows_them(statistics, capsys):
     assert [line for line in lines if line[:3] == ["(files", "of", "iterations)"]]
 
 
-def test_what_is_read_for_nothing(config, out, tmp_path, capsys):
+def test_what_is_read_for_nothing(config, out, tmp_path, capfd):
     file = config()
     file.write_text(file.read_text() + "measurements: {report: true}\n")
     with tailrace.open(file) as client:
@@ -62,16 +62,16 @@ def test_what_is_read_for_nothing(config, out, tmp_path, capsys):
         assert client.file_stats("a.raw").bytes_sieved == client.stats()["bytes_sieved"] == 50
     statistics = out / "sim_c0.stats.json"
     assert cli.main(["inspect", str(statistics)]) == 0
-    assert "50 B read for nothing" in capsys.readouterr().out
+    assert "50 B read for nothing" in capfd.readouterr().out
     page = tmp_path / "report.html"
     assert cli.main(["report", str(statistics), "--out", str(page)]) == 0
     assert "50 B read for nothing" in page.read_text()
 
 
-def test_the_picture_and_the_report(statistics, tmp_path, capsys):
+def test_the_picture_and_the_report(statistics, tmp_path, capfd):
     out = tmp_path / "pictures"
     assert cli.main(["plot", str(statistics), "--out", str(out)]) == 0
-    assert [path.rsplit("/", 1)[1] for path in capsys.readouterr().out.split()] == ["sim_c0_sizes.png",
+    assert [path.rsplit("/", 1)[1] for path in capfd.readouterr().out.split()] == ["sim_c0_sizes.png",
                                                                                      "sim_c0_sizes.svg"]
     page = tmp_path / "report.html"
     assert cli.main(["report", str(statistics), "--out", str(page)]) == 0
@@ -80,12 +80,12 @@ def test_the_picture_and_the_report(statistics, tmp_path, capsys):
     assert '<th scope="row">rows.raw</th>' in text and '<th scope="row">(files of iterations)</th>' in text
 
 
-def test_of_iterations_alone_there_is_a_picture_if_one_asks(statistics, tmp_path, capsys):
+def test_of_iterations_alone_there_is_a_picture_if_one_asks(statistics, tmp_path, capfd):
     document = json.loads(statistics.read_text())
     document["files"] = document["files"][1:]
     statistics.write_text(json.dumps(document))
     assert cli.main(["plot", str(statistics), "--out", str(tmp_path)]) == 1
-    assert "none was followed by another" in capsys.readouterr().err
+    assert "none was followed by another" in capfd.readouterr().err
 
 
 ONE = {"kind": "raw", "path": "a", "writes": 1, "bytes_written": 2, "reads": 0, "bytes_read": 0, "requests_merged": 0,
@@ -104,16 +104,9 @@ ONE = {"kind": "raw", "path": "a", "writes": 1, "bytes_written": 2, "reads": 0, 
     ([ONE | {"before": ONE["before"] | {"histogram": [1]}}], "files[0].before.histogram: found [1], expected a list"),
     ([ONE | {"before": ONE["before"] | {"histogram": [["a", 1]]}}], "files[0].before.histogram: found 'a'"),
 ])
-def test_what_is_no_list_of_files(statistics, capsys, document, words):
+def test_what_is_no_list_of_files(statistics, capfd, document, words):
     changed = json.loads(statistics.read_text()) | {"files": document}
     statistics.write_text(json.dumps(changed))
     for command in ("inspect", "report"):
         assert cli.main([command, str(statistics)]) == 1
-        assert words in capsys.readouterr().err
-
-
-def test_of_several_clients_the_calls_are_added_and_the_server_counts_once():
-    one, other = files.read([ONE]), files.read([ONE | {"writes": 5, "requests_merged": 3}])
-    seen = files.read([ONE | {"before": ONE["before"] | {"count": 9}, "writes": 2, "requests_merged": 4}])
-    (merged,) = files.together([one, other, seen])
-    assert merged.writes == 8 and merged.before.count == 9 and merged.requests_merged == 4
+        assert words in capfd.readouterr().err

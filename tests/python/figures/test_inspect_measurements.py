@@ -166,8 +166,11 @@ def test_every_number_that_is_printed_must_be_there(run, report):
             if name not in LATER:
                 expect(f"{where}.{name}: found nothing, expected ")
             holder[name] = "many"
-            expect(f'{where}.{name}: found "many", expected ')
+            expect(f"{where}.{name}: found 'many', expected ")
             holder[name] = kept
-    for value in (-1, True, float("nan"), float("inf")):
+    for value in (-1, True):
         document["totals"]["transfers"] = value
         expect("totals.transfers: found ")
+    for value in (float("nan"), float("inf")):
+        document["totals"]["transfers"] = value
+        expect("expected JSON")

@@ -67,22 +67,22 @@ def test_a_run_whose_iterations_are_compressed(config, out):
     assert sum(each.bytes_stored for each in found) < sum(each.bytes_taken for each in found)
 
 
-def test_inspect_shows_the_latest(statistics, capsys):
+def test_inspect_shows_the_latest(statistics, capfd):
     assert cli.main(["inspect", str(statistics)]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    lines = [line.split() for line in capfd.readouterr().out.splitlines()]
     assert [line[:2] for line in lines if len(line) > 5 and line[1:2] == ["published"]] == [
         [str(step), "published"] for step in range(3)]
     (said,) = [" ".join(line) for line in lines if line[:2] == ["the", "writer"]]
     assert said.startswith("the writer was busy ") and "% the worst (iteration " in said
 
 
-def test_inspect_shows_no_more_than_the_latest_eight(statistics, capsys):
+def test_inspect_shows_no_more_than_the_latest_eight(statistics, capfd):
     document = json.loads(statistics.read_text())
     document["iterations"] = [one(k, float(k), 1.0, 0.1) for k in range(50)]
     document["description"] = "place core, server 0"
     statistics.write_text(json.dumps(document))
     assert cli.main(["inspect", str(statistics)]) == 0
-    text = capsys.readouterr().out
+    text = capfd.readouterr().out
     assert "the latest 8 of 50 iterations:" in text and "the core was busy 10 % of an iteration" in text
     assert sum(line.split()[1:2] == ["published"] for line in text.splitlines()) == 8
 
@@ -94,16 +94,6 @@ def test_the_summary_weighs_iterations_by_their_time():
     assert iterations.summary(found[2:], "the core") == ""
 
 
-def test_clients_of_one_server_are_put_together():
-    first = iterations.read([one(0, 0.0), one(1, 2.0, outcome="open", left=None)])
-    second = iterations.read([one(1, 2.1, bytes_taken=7, waited=0.25), one(2, 4.0)])
-    found = iterations.together([first, second])
-    assert [each.number for each in found] == [0, 1, 2]
-    both = found[1]
-    assert both.bytes_taken == 1007 and both.waited == 0.25 and both.outcome == "open" and both.left is None
-    assert both.busy == first[1].busy
-
-
 @pytest.mark.parametrize("document, words", [
     (None, "iterations: found nothing, expected a list"), ({}, "expected a list"),
     ([3], "iterations[0]: found 3, expected an object"),
@@ -112,7 +102,7 @@ def test_clients_of_one_server_are_put_together():
     ([one(0) | {"begun": None}], "iterations[0].begun: found nothing"),
     ([one(0, period="long")], "iterations[0].period: found 'long'"),
     ([one(0, chunks_relaxed=True)], "iterations[0].chunks_relaxed: found True")])
-def test_what_is_no_list_of_iterations(statistics, capsys, document, words):
+def test_what_is_no_list_of_iterations(statistics, capfd, document, words):
     with pytest.raises(iterations.Malformed) as caught:
         iterations.read(document)
     assert words in str(caught.value)
@@ -120,37 +110,37 @@ def test_what_is_no_list_of_iterations(statistics, capsys, document, words):
     statistics.write_text(json.dumps(changed))
     for command in ("inspect", "plot"):
         assert cli.main([command, str(statistics)]) == 1
-        assert words in capsys.readouterr().err
+        assert words in capfd.readouterr().err
 
 
-def test_statistics_of_an_earlier_version(statistics, capsys):
+def test_statistics_of_an_earlier_version(statistics, capfd):
     document = json.loads(statistics.read_text())
     del document["iterations"]
     statistics.write_text(json.dumps(document))
     assert cli.main(["inspect", str(statistics)]) == 0
-    assert "was busy" not in capsys.readouterr().out
+    assert "was busy" not in capfd.readouterr().out
     assert cli.main(["plot", str(statistics)]) == 1
-    assert "iterations: found nothing, expected a list" in capsys.readouterr().err
+    assert "iterations: found nothing, expected a list" in capfd.readouterr().err
 
 
-def test_the_picture(statistics, tmp_path, capsys):
+def test_the_picture(statistics, tmp_path, capfd):
     document = json.loads(statistics.read_text()) | {"iterations": some()}
     statistics.write_text(json.dumps(document))
     for _ in range(2):
         assert cli.main(["plot", str(statistics), "--out", str(tmp_path / "pictures")]) == 0
-        paths = capsys.readouterr().out.split()
+        paths = capfd.readouterr().out.split()
         assert [path.rsplit("/", 1)[1] for path in paths] == ["sim_c0_busy.png", "sim_c0_busy.svg"]
         pictures = [(tmp_path / "pictures" / name).read_bytes() for name in ("sim_c0_busy.png", "sim_c0_busy.svg")]
     assert pictures[0].startswith(b"\x89PNG") and b"<svg" in pictures[1]
     assert cli.main(["plot", str(statistics), "--kind", "tiles"]) == 1
-    assert "no data for tiles: found statistics (it gives busy, sizes)" in capsys.readouterr().err
+    assert "no data for tiles: found statistics (it gives busy, sizes)" in capfd.readouterr().err
 
 
-def test_nothing_to_draw_of_one_iteration(statistics, capsys):
+def test_nothing_to_draw_of_one_iteration(statistics, capfd):
     document = json.loads(statistics.read_text()) | {"iterations": [one(0, period=None)]}
     statistics.write_text(json.dumps(document))
     assert cli.main(["plot", str(statistics)]) == 1
-    assert "iterations: found 1, of which none was followed by another" in capsys.readouterr().err
+    assert "iterations: found 1, of which none was followed by another" in capfd.readouterr().err
 
 
 def test_the_report_has_picture_and_figures(statistics, tmp_path):

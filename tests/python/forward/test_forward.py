@@ -137,7 +137,7 @@ def raw_bytes(path):
 
 
 @pytest.mark.parametrize("striped", [False, True], ids=["plain", "striped"])
-def test_forwarders_share_each_file_by_its_domains(tmp_path, key, start, capsys, striped):
+def test_forwarders_share_each_file_by_its_domains(tmp_path, key, start, capfd, striped):
     """Plain files have no stripes: forwarders take turns every 16 MiB. Of striped ones, a directory is a server."""
     directories = [tmp_path / f"disk{i}" for i in range(4)] if striped else [tmp_path / "out"]
     for directory in directories[:len(directories) * striped]:
@@ -152,9 +152,9 @@ def test_forwarders_share_each_file_by_its_domains(tmp_path, key, start, capsys,
             raw.write(block + i, i * block.nbytes)
         raw.close()
     for one in forwarders:
-        capsys.readouterr()
+        capfd.readouterr()
         assert cli.main(["inspect", "--forward", one.address, "--key", str(key), "--json"]) == 0
-        status = json.loads(capsys.readouterr().out)
+        status = json.loads(capfd.readouterr().out)
         assert status["bytes_written"] > 12 << 20
         assert status["files"] == 0
     if striped:
@@ -591,7 +591,7 @@ def test_places_outside_the_roots_are_refused_by_name(tmp_path, key, start):
     assert not list((tmp_path / "outside").iterdir())
 
 
-def test_inspect_shows_what_a_forwarder_does(tmp_path, key, start, capsys):
+def test_inspect_shows_what_a_forwarder_does(tmp_path, key, start, capfd):
     io = start(schedule={"kind": "twins", "window": "1 ms"})
     file = write_config(tmp_path, tmp_path / "out", [io.address], key)
     with tailrace.open(file, 0) as out:
@@ -599,11 +599,11 @@ def test_inspect_shows_what_a_forwarder_does(tmp_path, key, start, capsys):
         out.end_iteration(0)
         out.flush()
         assert cli.main(["inspect", "--forward", io.address, "--key", str(key)]) == 0
-        text = capsys.readouterr().out
+        text = capfd.readouterr().out
         assert "schedule twins" in text
         assert f"/{os.getpid()}" in text
         assert cli.main(["inspect", "--forward", io.address, "--key", str(key), "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["clients"][0]["written_bytes"] >= 1_600_000
+        assert json.loads(capfd.readouterr().out)["clients"][0]["written_bytes"] >= 1_600_000
     assert cli.main(["inspect", "--forward", io.address]) == 2
 
 
@@ -648,12 +648,12 @@ def test_random_hdf5_programs_leave_what_plain_hdf5_reads(tmp_path, key, start, 
     assert state["clients"] == [] and state["files"] == 0 and state["memory_held_bytes"] == 0
 
 
-def test_the_demonstration_leaves_the_same_fields(tmp_path, key, start, capsys):
+def test_the_demonstration_leaves_the_same_fields(tmp_path, key, start, capfd):
     io = start()
     directory = tmp_path / "out/demo"
     command = ["demo", "--quick", "--keep", "--dir", str(directory), "--tsunami", str(built("apps/tsunami/tsunami"))]
     assert cli.main([*command, "--forward", io.address, "--key", str(key)]) == 0
-    assert "h5py opens all 8" in capsys.readouterr().out
+    assert "h5py opens all 8" in capfd.readouterr().out
     fields = 0
     for plain in sorted((directory / "hdf5").glob("tsunami_*.h5")):
         step = int(plain.stem.split("_")[-1])
@@ -666,11 +666,11 @@ def test_the_demonstration_leaves_the_same_fields(tmp_path, key, start, capsys):
     assert forwarder.status(io.address, key)["bytes_written"] > 0
 
 
-def test_a_demonstration_wants_key_and_forwarder(capsys):
+def test_a_demonstration_wants_key_and_forwarder(capfd):
     for words in (["--forward", "io1:4711"], ["--key", "key"]):
         with pytest.raises(SystemExit):
             cli.main(["demo", *words])
-        assert "without --" in capsys.readouterr().err
+        assert "without --" in capfd.readouterr().err
 
 
 class Relay:
