@@ -54,6 +54,8 @@ done
 )
 printf 'tailrace without Python: ok\n'
 
+"$root/packaging/check.sh" "$installed" # as recipes do
+
 export PKG_CONFIG_PATH=$installed/lib/pkgconfig
 # shellcheck disable=SC2046 # the flags are words
 cc "$root/examples/example.c" $(pkg-config --cflags --libs tailrace) -Wl,-rpath,"$installed/lib" \
