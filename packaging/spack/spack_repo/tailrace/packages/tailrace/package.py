@@ -69,16 +69,11 @@ class Tailrace(CMakePackage, PythonExtension):
             self.define("TAILRACE_UNITY", True),
             # The archive's HDF5 alone is built: libtailrace contains it, hidden from programs.
             self.define("TAILRACE_THIRD_PARTY", False),
-            self.define("TAILRACE_HDF5_SOURCE", self.hdf5_source),
             self.define_from_variant("TAILRACE_MPIIO", "mpi"),
             self.define_from_variant("TAILRACE_UCX", "ucx"),
             self.define_from_variant("TAILRACE_CUBE", "cube"),
             self.define_from_variant("TAILRACE_FORTRAN", "fortran"),
         ]
-
-    @property
-    def hdf5_source(self):
-        return join_path(self.stage.source_path, "third_party", "hdf5.tar.xz")
 
     @run_after("install", when="+python")
     def install_python_package(self):
