@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import os
 import re
 import shutil
 import subprocess
@@ -140,6 +141,17 @@ def test_a_recipe_fetches_only_the_release(folder):
     assert re.search(r'TAILRACE_THIRD_PARTY(=OFF|", False)', text)
     archives = set(re.findall(r"https?://\S+\.tar\.\w+", text))
     assert all(archive.startswith("https://example.org/tailrace/") for archive in archives)
+
+
+def test_recipes_take_only_hdf5_from_the_release(tmp_path):
+    (tmp_path / "third_party").mkdir()
+    (tmp_path / "script.cmake").write_text(
+        f"set(PROJECT_SOURCE_DIR {tmp_path})\nset(TAILRACE_THIRD_PARTY OFF)\n"
+        f"include({REPOSITORY}/cmake/third_party.cmake)\nmessage($ENV{{TAILRACE_HDF5_SOURCE}})\n")
+    environment = {name: value for name, value in os.environ.items() if name != "TAILRACE_HDF5_SOURCE"}
+    ended = subprocess.run(["cmake", "-P", tmp_path / "script.cmake"], env=environment, check=True, text=True,
+                           capture_output=True)
+    assert ended.stderr.strip() == str(tmp_path / "third_party/hdf5.tar.xz")
 
 
 @pytest.mark.parametrize("name", [f"{VERSION}.lua", VERSION])
