@@ -1,7 +1,7 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
 .PHONY: help demo setup build test test-slow bench figures bench-hdf5 bench-peers texture demo-openfoam fuzz soak \
-  hostile mutants sanitizers docs format wheel hdf5-matrix
+  hostile mutants sanitizers docs format wheel wheel-old hdf5-matrix
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -21,6 +21,7 @@ help:
 	@echo "make sanitizers   all tests under the address, undefined-behaviour and thread sanitizers (20 minutes)"
 	@echo "make hdf5-matrix   build, then test the connector with each HDF5 that can be had (ARGS=--help: options)"
 	@echo "make wheel   build, then make a wheel that other machines can install, in build/wheels"
+	@echo "make wheel-old   try the wheels of build/wheels, or WHEELS=FILES, on Debian 11; needs root, debootstrap"
 	@echo "make docs    build, then build the documentation site into build/docs/html"
 	@echo "make format  lay out the C and C++ sources"
 	@echo "The first run installs Debian packages (with sudo if needed), HDF5 into .deps and a Python into .venv; after"
@@ -82,6 +83,9 @@ sanitizers: setup
 
 wheel: build
 	@tools/wheel.sh
+
+wheel-old:
+	@tools/check_wheel_old.sh $(or $(WHEELS),$(wildcard build/wheels/tailrace-*-cp312-abi3-*_$(shell uname -m).whl))
 
 docs: build
 	@tools/docs.sh
