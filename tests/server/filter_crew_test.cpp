@@ -1,6 +1,7 @@
 // FilterCrew: jobs end in the order of their start on any number of threads; buffers are few, and granted in turn and
 // when there is time for them; and the results do not depend on the threads.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <deque>
 #include <functional>
@@ -111,6 +112,25 @@ TEST(FilterCrew, FiltersAndRestoresInOrderOnAnyNumberOfThreads) {
     crew.withdraw(first);
     crew.withdraw(second);
   }
+}
+
+// The system has no memory for the stack of a thread.
+TEST(FilterCrew, FiltersByItselfIfNoThreadCanStart) {
+  pthread_attr_t usual;
+  pthread_attr_t huge;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 50), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  SteadyClock clock;
+  Doorbell bell;
+  FilterCrew crew(clock, bell, {2, {}});
+  const FilterPlan plan = some_plan(400);
+  crew.provide({&plan, 1});
+  Member member(crew, plan);
+  run_until(crew, bell, [&] { return member.whole(); });
+  crew.withdraw(member);
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
 }
 
 TEST(FilterCrew, GrantsItsBuffersInTurn) {

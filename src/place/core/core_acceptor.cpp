@@ -84,7 +84,7 @@ Status CoreAcceptor::adopt(int number, std::unique_ptr<Segment> segment, std::op
   auto made = make_client(number, std::move(segment));
   if (!made.ok()) return made.status();
   std::unique_ptr<Client> client = std::move(made).value();
-  if (process && !host_.gone(number)) {
+  if (process) {
     client->process = std::move(process);
     Status status = watch(*client, client->process->fd(), tag(About::process, number), EpollSet::Trigger::edge);
     if (!status.ok()) return status;

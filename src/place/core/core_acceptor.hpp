@@ -81,8 +81,8 @@ class CoreAcceptor final : public Acceptor {
                Host& host, Log& log, std::string fresh_segment);
   ~CoreAcceptor() override;
 
-  // Adopts a client of an earlier server whose segment was found, and which the host serves already. The client has
-  // to come back. `process`: none if it has ended.
+  // Adopts a client of an earlier server whose segment was found, and which the host serves then. The client has to
+  // come back. `process`: none if it has ended, or has said goodbye.
   Status adopt(int client, std::unique_ptr<Segment> segment, std::optional<ProcessHandle> process);
   // Notes that the files of a new client are prepared, or could not be.
   void prepared(int client) { prepared_.push_back(client); }

@@ -140,7 +140,7 @@ Status CoreServer::run(const CoreServerOptions& options) {
   return status.ok() || announced ? status : fail(status);
 }
 
-// Fails if the system has no descriptors or no memory for a server.
+// Fails if the system has no descriptors or no threads for a server.
 Status CoreServer::serve(const CoreServerOptions& options, RuntimeDirectory& job, Log& log, bool& announced) {
   try {
     CoreServer server(options, job, log);
@@ -148,7 +148,7 @@ Status CoreServer::serve(const CoreServerOptions& options, RuntimeDirectory& job
     announced = server.announced_;
     return status;
   } catch (const std::system_error& error) {
-    return Status::of_errno("start", "a server", error.code().value());
+    return Status::of_errno("serve", error.what(), error.code().value());
   }
 }
 
@@ -330,11 +330,18 @@ Status CoreServer::adopt(int client, const ClientNote& note) {
     if (handle.ok()) alive = std::move(handle).value();
   }
   ChannelControl& control = segment.value()->control();
+  const bool is_alive = alive.has_value();
   const bool has_left = control.client_state.load(std::memory_order_acquire) == ChannelControl::kClientLeft;
-  core_->adopt(client, guest.config, {segment.value()->channel(), control.server_asleep, note.process}, note.began,
-               alive.has_value(), has_left);
+  const Members::Guest served{segment.value()->channel(), control.server_asleep, note.process};
+  // The acceptor keeps the segment, or the client is not served.
+  if (has_left) alive.reset();
+  if (Status status = acceptor_->adopt(client, std::move(segment).value(), std::move(alive)); !status.ok()) {
+    guests_.erase(client);
+    return status;
+  }
+  core_->adopt(client, guest.config, served, note.began, is_alive, has_left);
   log_.warning("client {} is taken over from a server that died", client);
-  return acceptor_->adopt(client, std::move(segment).value(), std::move(alive));
+  return {};
 }
 
 // ---- CoreAcceptor::Host -------------------------------------------------------------------------------------------

@@ -126,9 +126,9 @@ class CoreServer final : private CoreAcceptor::Host {
   std::map<int, Guest> guests_;
   std::set<int> giving_back_;               // clients whose output directories are being unlocked
   std::unique_ptr<ServerActions> actions_;  // null: the configuration has no actions
-  std::optional<ServerCore> core_;
   std::optional<CoreAcceptor> acceptor_;
-  std::string run_;  // the run being served, which the first client's coming begins
+  std::optional<ServerCore> core_;  // behind the acceptor, whose segments have the channels of its clients
+  std::string run_;                 // the run being served, which the first client's coming begins
 };
 
 }  // namespace tailrace::impl

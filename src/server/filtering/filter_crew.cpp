@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
@@ -45,11 +46,17 @@ FilterCrew::~FilterCrew() {
   for (const Memory& memory : memory_) std::free(memory.begin);
 }
 
-void FilterCrew::provide(std::span<const FilterPlan> plans) {
-  if (threads_.empty()) {
-    const SignalsBlocked for_the_threads(SIGBUS);
-    for (uint32_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+// Starts as many threads as the system has; without any, start() filters.
+void FilterCrew::start_threads() {
+  const SignalsBlocked for_the_threads(SIGBUS);
+  try {
+    while (threads_.size() < options_.threads) threads_.emplace_back([this] { run(); });
+  } catch (const std::system_error&) {
   }
+}
+
+void FilterCrew::provide(std::span<const FilterPlan> plans) {
+  if (threads_.empty()) start_threads();
   for (const FilterPlan& plan : plans) {
     const uint64_t bytes = (plan.stored_chunk_bytes() + kPage - 1) / kPage * kPage;
     size_ = std::max(size_, bytes);
@@ -75,7 +82,7 @@ void FilterCrew::start(FilterJob job) {
   flown_.push_back(std::make_unique<Flight>());
   Flight& flight = *flown_.back();
   flight.job = std::move(job);
-  if (options_.threads == 0) {
+  if (threads_.empty()) {
     carry_out(flight.job, inline_filter_);
     flight.finished = true;
     return;

@@ -73,7 +73,7 @@ struct FilterJob {
 class FilterCrew {
  public:
   struct Options {
-    uint32_t threads = 1;   // 0: the caller does each job at once
+    uint32_t threads = 1;   // at most; 0: the caller does each job at once
     std::vector<int> cpus;  // that the threads run on; empty: any
   };
 
@@ -117,6 +117,7 @@ class FilterCrew {
 
   uint32_t buffers() const { return kBegunAhead * options_.threads + kBuffersBeside; }
   bool has_time() const { return flown_.size() < kBegunAhead * std::max(1u, options_.threads); }
+  void start_threads();
   void make_fit(Memory& memory) const;
   bool tell_ends();
   bool grant();
