@@ -65,10 +65,9 @@ bool wait_for_departed(int process, bool only_looks) {
 
 void ProcessClient::end() {
   const std::lock_guard lock(mutex_);
-  if (client_ == nullptr && settings_.summary && writes_ > 0 && !ended_) report_summary();
+  if (client_ != nullptr) tell(flush_all());
+  if (!std::exchange(told_, true)) report_summary();
   if (client_ == nullptr) return;
-  tell(flush_all());
-  if (settings_.summary && writes_ > 0) report_summary();
   tailrace_close(client_);
   client_ = nullptr;
   ended_ = true;
@@ -91,10 +90,15 @@ void ProcessClient::tell_failures() {
 }
 
 void ProcessClient::report_summary() {
+  if (!settings_.summary) return;
+  const std::string how = settings_.config.empty() ? "place " + settings_.place : settings_.config;
+  if (writes_ == 0) {
+    std::fprintf(stderr, "tailrace: no write of %s data was carried (%s)\n", door_.name, how.c_str());
+    return;
+  }
   tailrace_stats stats{};
   stats.struct_size = sizeof stats;
   if (client_ != nullptr && tailrace_get_stats(client_, &stats) != TAILRACE_OK) return;
-  const std::string how = settings_.config.empty() ? "place " + settings_.place : settings_.config;
   std::fprintf(stderr,
                "tailrace: %s of %s data, %.1f MiB, carried (%s): copied in %.3f s, waited for memory "
                "%.3f s, for files %.3f s; %s, %s\n",
@@ -117,6 +121,7 @@ void ProcessClient::after_fork_in_child() {
   reached_ = handed_over_;
   flush_.reset();
   failures_.clear();
+  told_ = false;
   ended_ = false;
   failed_.clear();
   writes_ = 0;

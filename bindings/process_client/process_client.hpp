@@ -129,6 +129,7 @@ class ProcessClient {
   void begin_flush();
   // Counts what is about to be handed over.
   void count(uint64_t writes, std::span<const tailrace_extent> extents);
+  // Reports on standard error what was carried, if the settings ask for that.
   void report_summary();
   // Keeps the earlier failure that a call has reported. Returns true if there was one.
   bool keep_earlier(tailrace_status status);
@@ -153,6 +154,7 @@ class ProcessClient {
   uint64_t refused_reads_ = 0;                            // reads that the door made itself, and then reported
   std::map<std::string, std::vector<Failure>> failures_;  // by path
   std::map<std::string, int> latest_errno_;               // by path: of the latest failure
+  bool told_ = false;                                     // the summary
   bool ended_ = false;
   std::set<std::string> failed_;  // paths of the failures that end() has reported
 };

@@ -254,6 +254,7 @@ void* create_or_open_below(Host* host, const char* name, unsigned flags, hid_t f
 
 void* create_or_open(Host* host, const char* name, unsigned flags, hid_t fcpl, hid_t fapl, hid_t dxpl, bool create) {
   void* const pointer = create_or_open_below(host, name, flags, fcpl, fapl, dxpl, create);
+  [[maybe_unused]] static const int told = std::atexit([] { Process::instance().report_unused(); });
   if (pointer != nullptr) object_at(pointer).access = std::make_shared<ProgramAccess>(*host, fapl);
   return pointer;
 }

@@ -90,6 +90,10 @@ void Process::report_prefetched() {
   if (Prefetcher* const prefetcher = prefetcher_.made()) prefetcher->report();
 }
 
+void Process::report_unused() {
+  if (crew_.made() == nullptr && prefetcher_.made() == nullptr) client_.end();
+}
+
 void Process::before_fork() {
   mutex_.lock();
   client_.before_fork();

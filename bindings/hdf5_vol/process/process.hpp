@@ -46,6 +46,8 @@ class Process {
   // Print on standard error what was filtered and prefetched, if anything was.
   void report_filtered();
   void report_prefetched();
+  // Prints that nothing was carried, filtered or prefetched, if the settings ask for a summary, and that is so.
+  void report_unused();
 
   // Call these around a fork, between those of `detached`.
   void before_fork();
