@@ -15,6 +15,7 @@
 #include "command/inspect/jobs.hpp"
 #include "command/openfoam_case.hpp"
 #include "command/output/output.hpp"
+#include "command/output/progress_line.hpp"
 #include "runtime/core/core_server.hpp"
 #include "runtime/recover.hpp"
 
@@ -80,8 +81,10 @@ Result<std::vector<Found>> in_shared_memory(const RecoverArguments& arguments) {
   const Result<nlohmann::json> jobs = jobs_of(arguments.directory);
   if (!jobs.ok()) return jobs.status();
   std::vector<Found> found;
+  ProgressLine progress;
   for (const nlohmann::json& job : jobs.value()) {
     if (job.at("alive").get<bool>()) continue;
+    progress.show(fmt::format("recovering jobs: {} done, now {}", found.size(), job.at("job").get<std::string>()));
     uint64_t pending = 0;
     for (const nlohmann::json& client : job.at("clients")) {
       pending += client.value("blocks_pending", uint64_t{0}) + client.value("verbs_waiting", uint64_t{0});
@@ -152,7 +155,9 @@ int recover_directory(const RecoverArguments& arguments) {
       status = Status::of_errno("read", error.path1().string(), error.code().value());
     }
   } else if (status.ok()) {
+    ProgressLine progress;
     status = recover(arguments.directory, !arguments.dry_run, [&](const Leftover& one) {
+      progress.show(fmt::format("recovering files: {} done, last {}", found.value().size() + 1, one.file));
       const bool ok = one.status.ok();
       found.value().push_back({one.file, kind_of(one.kind), one.done, status_text(one.status.code()),
                                ok ? "" : one.status.fault().message});

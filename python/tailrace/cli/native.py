@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 
-from . import core_server, output
+from . import core_server, output, progress
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the command as it was given; returns the exit code."""
+    """Runs the command as it was given; returns the exit code. A kernel runs the package again, on a terminal."""
+    if progress.is_kernel():
+        return progress.run([sys.executable, "-m", "tailrace", *arguments.command_line])
     program = _find()
     if program is None:
         return 1

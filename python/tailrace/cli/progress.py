@@ -26,7 +26,7 @@ _Item = TypeVar("_Item")
 
 def is_watched(stream: IO[str]) -> bool:
     """Returns True if somebody may be looking: on a terminal, or in a notebook."""
-    return stream.isatty() or _is_kernel()
+    return stream.isatty() or is_kernel()
 
 
 class Bar:
@@ -143,14 +143,15 @@ def over(items: Sequence[_Item], title: str) -> Iterator[_Item]:
 def run(command: Sequence[str]) -> int:
     """Runs a program that shows its own progress on a terminal; returns its exit code. A kernel gives it a terminal,
     and shows its output in the cell."""
-    if not _is_kernel():
+    if not is_kernel():
         return subprocess.run(command, check=False).returncode
     from IPython.utils.process import system
 
     return int(system(shlex.join(command)) or 0)
 
 
-def _is_kernel() -> bool:
+def is_kernel() -> bool:
+    """Returns True within the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 

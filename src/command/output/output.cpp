@@ -23,18 +23,7 @@ void print_line(std::FILE* to, std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), to);
 }
 
-// Returns the number of characters in a printable text.
-size_t width_of(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return (static_cast<uint8_t>(byte) & 0xc0) != 0x80; }));
-}
-
-// Returns the width of the terminal to which stdout leads; 0 if it leads elsewhere.
-size_t terminal_width() {
-  if (isatty(STDOUT_FILENO) == 0) return 0;
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
+bool begins_character(char byte) { return (static_cast<uint8_t>(byte) & 0xc0) != 0x80; }
 
 void print_columns(const std::vector<Row>& rows, const std::vector<size_t>& widths,
                    const std::vector<size_t>& columns, bool ruled) {
@@ -69,6 +58,24 @@ std::string digits(double value) {
 }
 
 }  // namespace
+
+size_t width_of(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string beginning(std::string_view text, size_t most) {
+  size_t end = 0;
+  for (size_t width = 0; end < text.size(); ++end) {
+    if (begins_character(text[end]) && ++width > most) break;
+  }
+  return std::string(text.substr(0, end));
+}
+
+size_t terminal_width(int descriptor) {
+  if (isatty(descriptor) == 0) return 0;
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 std::string printable_line(std::string_view text) {
   std::string result;
@@ -110,7 +117,7 @@ void print_table(const Row& titles, std::vector<Row> rows) {
       widths[column] = std::max(widths[column], width_of(row[column]));
     }
   }
-  const size_t limit = terminal_width();
+  const size_t limit = terminal_width(STDOUT_FILENO);
   std::vector<size_t> columns;
   size_t taken = 0;
   for (size_t column = 0; column < titles.size(); ++column) {

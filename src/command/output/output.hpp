@@ -23,6 +23,13 @@ constexpr int kWrongUsage = 2;
 // Returns the text with U+FFFD in place of each control character, and of each byte that is no UTF-8.
 std::string printable_line(std::string_view text);
 
+// Returns the number of characters in a printable text.
+size_t width_of(std::string_view text);
+// Returns the first `most` characters of a printable text.
+std::string beginning(std::string_view text, size_t most);
+// Returns the width of the terminal to which a descriptor leads; 0 if it leads elsewhere.
+size_t terminal_width(int descriptor);
+
 // Prints one line.
 void say(std::string_view line);
 // Prints a line on an error in a file, on stderr: as compilers do, it begins with the file and not with `tailrace`.

@@ -207,3 +207,15 @@ def test_help_lists_both_kinds(native):
         assert word in text, word
     for command in ("check", "recover", "serve", "inspect"):
         assert native(command, "--help")[0] == 0
+
+
+def test_recover_shows_on_a_terminal_how_far_it_is(native, leftovers, tmp_path):
+    ours, theirs = os.openpty()
+    done = subprocess.run([tmp_path / "bin/tailrace", "recover", leftovers], stdout=subprocess.PIPE, stderr=theirs,
+                          text=True, timeout=600, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert shown.startswith("\rrecovering files: 1 done, last ") and "\x1b" not in shown
+    assert shown.endswith("\r") and shown.split("\r")[-2].strip() == "", "the line is removed"
+    assert done.stdout.splitlines()[0].split() == ["file", "what", "done"]

@@ -39,7 +39,12 @@ from tailrace.cli import progress
 print(progress.run([sys.executable, "-c", "import sys; print('tty' if sys.stderr.isatty() else 'none'); exit(3)"]))
 print(progress.run(["echo", "{RUN} $HOME"]))
 """
-PROGRAMS = {"demo.py": DEMO, "over.py": OVER, "steps.py": STEPS, "run.py": RUN}
+NATIVE = """
+from tailrace import cli
+
+print(cli.main(["recover", "nowhere"]), cli.main(["recover", "."]))
+"""
+PROGRAMS = {"demo.py": DEMO, "over.py": OVER, "steps.py": STEPS, "run.py": RUN, "native.py": NATIVE}
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +103,12 @@ def test_a_bar_that_does_not_stay_leaves_nothing(cells, name, shown):
 
 def test_a_kernel_gives_programs_a_terminal_and_shows_their_output(cells):
     assert streamed(cells["run.py"][1]).split("\n") == ["tty", "3", "{RUN} $HOME", "0", ""]
+
+
+def test_a_kernel_shows_what_native_commands_print(cells):
+    lines = streamed(cells["native.py"][1]).splitlines()
+    assert lines[0].startswith("tailrace: ") and "nowhere" in lines[0]
+    assert lines[1:] == [".: nothing to recover", "1 0"]
 
 
 def on_a_terminal(program):
