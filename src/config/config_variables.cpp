@@ -41,7 +41,7 @@ LevelRange levels_of(Compressor compressor) {
 }
 
 Compressor read_compressor(const YamlValue& value) {
-  return static_cast<Compressor>(value.choice({"none", "deflate", "zstd"}));
+  return static_cast<Compressor>(value.choice({"none", "deflate", "zstd"}, "deflate is HDF5's gzip"));
 }
 
 uint64_t read_chunk(const YamlValue& value) {

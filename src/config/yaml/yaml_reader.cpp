@@ -233,10 +233,11 @@ double YamlValue::seconds(double least, double most, std::string_view expected) 
   return least;
 }
 
-size_t YamlValue::choice(const std::vector<std::string_view>& words) const {
+size_t YamlValue::choice(const std::vector<std::string_view>& words, std::string_view remark) const {
   const auto known = std::find(words.begin(), words.end(), std::string_view(node_->text));
   if (is_scalar() && known != words.end()) return static_cast<size_t>(known - words.begin());
-  wrong(one_of(words), did_you_mean(node_->text, words));
+  const std::string meant = did_you_mean(node_->text, words);
+  wrong(one_of(words), meant.empty() ? std::string(remark) : meant);
   return 0;
 }
 

@@ -59,8 +59,8 @@ class YamlValue {
   Nanoseconds duration(Nanoseconds least, Nanoseconds most, std::string_view examples) const;
   // Reads a time in seconds from `least` to `most`, without a unit or with one: 600, "2 s", "10 min".
   double seconds(double least, double most, std::string_view expected) const;
-  // Returns the index of the scalar in `words`; 0 after a report.
-  size_t choice(const std::vector<std::string_view>& words) const;
+  // Returns the index of the scalar in `words`; 0 after a report, whose hint is `remark` where no word is similar.
+  size_t choice(const std::vector<std::string_view>& words, std::string_view remark = "") const;
 
   // ---- lists and maps
 
