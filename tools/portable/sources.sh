@@ -55,7 +55,9 @@ libarchive liba/libarchive/libarchive_3.6.2.orig.tar.xz
 TABLE
 
 # crate NAME FOLDER LIBRARY: packs the library's source, which is in a folder of a crate.
-crate() { tar -C "$work/vendor/$1" -caf "$destination/$3.tar.xz" --sort=name --owner=0 --group=0 --mtime=@0 "$2"; }
+crate() {
+  XZ_OPT=-1 tar -C "$work/vendor/$1" -caf "$destination/$3.tar.xz" --sort=name --owner=0 --group=0 --mtime=@0 "$2"
+}
 
 fetch_crates openssl-src 300.5.5 libaec-sys 0.1.3 libsodium-sys 0.2.7 hdf5-metno-src 0.9.5
 crate openssl-src openssl openssl
