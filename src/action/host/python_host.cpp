@@ -2,8 +2,12 @@
 //
 // bootstrap.py does what Python can do; this file does the rest: the interpreter itself, and views of memory.
 #define PY_SSIZE_T_CLEAN
-// The functions that all Pythons from 3.10 on have: this is linked to none of them (python_function.cpp).
+#include <patchlevel.h>
+// The functions that all Pythons from 3.10 on have: this is linked to none of them (python_function.cpp). The headers
+// of 3.10 hide Py_buffer, which is the same there.
+#if PY_VERSION_HEX >= 0x030b0000
 #define Py_LIMITED_API 0x030b0000
+#endif
 #include <Python.h>
 #include <dlfcn.h>
 #include <bootstrap.hpp>  // of bootstrap.py, made by CMake
