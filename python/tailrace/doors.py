@@ -2,18 +2,22 @@
 
 The package contains doors for the binary interfaces of MPICH and of Open MPI, and the sources of all of them. A door
 that `build` compiles for an MPI or an OpenFOAM of this machine lies in the user's cache (XDG_CACHE_HOME, by default
-~/.cache) and is used before one of the package.
+~/.cache) and is used before one of the package. It belongs to the package that has built it, with whose library it is
+linked, and no other user may be able to write it: programs load it.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import hashlib
+import itertools
 import os
 import pathlib
+import platform
 import re
 import shlex
-import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -28,11 +32,16 @@ _OPTIONS = ("-O3", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"
 _SHARED = ("collective", "collective/read", "collective/write", "process_client", "process_client/bytes")
 _MPIIO = ("mpiio/types", "mpiio/calls", "mpiio/collective", "mpiio/files", "mpiio/mpi", "mpiio/pending",
           "mpiio/process")
+_MODE = 0o755  # whatever the umask: nobody else may write
 _EXPECTED = "expected a compiler of C++20: GCC 10, Clang 14 or later"
 
 
 class Failed(Exception):
-    """A door cannot be built: a complete message."""
+    """A door cannot be built or used: a complete message."""
+
+
+class _NoCompiler(Failed):
+    """There is no such program."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,25 +64,50 @@ class Compiler:
 
 
 def cache() -> pathlib.Path:
-    """Returns the folder of the doors that were built for this version of tailrace."""
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(base, "tailrace", "doors", tailrace.__version__)
+    """Returns the folder of the doors that this package has built: another one may be of another tailrace, or of a
+    machine that shares the home directory."""
+    where = hashlib.sha256(os.fsencode(programs.FOLDER.resolve())).hexdigest()[:12]
+    return _base() / "tailrace" / "doors" / f"{tailrace.__version__}-{platform.machine()}-{where}"
+
+
+def _base() -> pathlib.Path:
+    base = pathlib.Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if base.is_absolute():  # others are ignored, as the specification of XDG says
+        return base
+    return pathlib.Path("/", os.path.expanduser("~"), ".cache")  # of an unknown user /~/.cache, which is not there
+
+
+def trusted(file: pathlib.Path) -> pathlib.Path:
+    """Returns a file in the cache. Raises Failed if another user but root can write it, or replace it."""
+    for path in (file, *itertools.takewhile(lambda folder: folder != _base(), file.parents)):
+        found = path.stat()
+        if found.st_uid not in (0, os.geteuid()):
+            raise Failed(f"found '{path}', which belongs to another user, who could run programs as you with it; "
+                         "XDG_CACHE_HOME chooses another folder")
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise Failed(f"found '{path}', which others can write, who could run programs as you with it; chmod go-w "
+                         "prevents that")
+    return file
 
 
 def built_mpiio(name: str, version: str = "") -> pathlib.Path | None:
     """Returns the library for MPI-IO that was built for this version of an MPI; without a version, the one that was
-    built if it is the only one. None if there is none."""
+    built if it is the only one. None if there is none. Raises Failed."""
     if version:
         place = _place_of(name, version)
-        return place if place.is_file() else None
+        return trusted(place) if place.is_file() else None
     built = list(cache().glob(f"libtailrace_mpiio_{name}-*.so"))
-    return built[0] if len(built) == 1 else None
+    return trusted(built[0]) if len(built) == 1 else None
 
 
 def built_openfoam() -> pathlib.Path | None:
-    """Returns the folder of OpenFOAM's file handler, if it was built."""
+    """Returns the folder of OpenFOAM's file handler, if it was built. Raises Failed."""
     folder = cache() / "openfoam"
-    return folder if (folder / "libtailraceFoamPreload.so").is_file() else None
+    if not (folder / "libtailraceFoamPreload.so").is_file():
+        return None
+    for file in folder.glob("*.so"):
+        trusted(file)
+    return folder
 
 
 def build_mpiio(mpi: mpis.Mpi, step: Callable[[str], None]) -> pathlib.Path:
@@ -178,10 +212,15 @@ def _link(compiler: Compiler, made: pathlib.Path, *words: object) -> None:
 def _installed(made: pathlib.Path, place: pathlib.Path) -> pathlib.Path:
     """Moves a library to its place, whole or not at all."""
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        beside = place.with_name(f".{place.name}.{os.getpid()}")
-        shutil.copy(made, beside)
-        os.replace(beside, place)
+        _base().mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
+        for folder in reversed(list(folders)):
+            folder.mkdir(mode=_MODE, exist_ok=True)
+        trusted(place.parent)
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", delete=False) as beside:
+            beside.write(made.read_bytes())
+        os.chmod(beside.name, _MODE)
+        os.replace(beside.name, place)
     except OSError as why:
         raise Failed(f"create '{place}': {why.strerror}; XDG_CACHE_HOME chooses another folder") from None
     return place
+    folders = itertools.takewhile(lambda folder: folder != _base(), place.parents)

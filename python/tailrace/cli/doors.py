@@ -52,12 +52,23 @@ def run_list(arguments: argparse.Namespace) -> int:
     """Runs `doors list`; returns the exit code."""
     del arguments
     places = [*sorted((programs.FOLDER / "hdf5_plugin").glob("*.so")),
-              *sorted((programs.FOLDER / "mpiio").glob("*.so")), *sorted(doors.cache().glob("*.so"))]
-    foam = doors.built_openfoam() or programs.FOLDER / "openfoam"
-    places += foam.glob("libtailraceFoam.so")
+              *sorted((programs.FOLDER / "mpiio").glob("*.so"))]
+    complaints = []
+    for file in sorted(doors.cache().glob("*.so")):
+        try:
+            places.append(doors.trusted(file))
+        except doors.Failed as why:
+            complaints.append(str(why))
+    try:
+        foam = doors.built_openfoam() or programs.FOLDER / "openfoam"
+        places += foam.glob("libtailraceFoam.so")
+    except doors.Failed as why:
+        complaints.append(str(why))
     if places:
         output.print_table(("carries", "for", "file"), [(*_described(file), str(file)) for file in places])
-    return 0
+    for complaint in dict.fromkeys(complaints):
+        output.complain(complaint)
+    return 1 if complaints else 0
 
 
 def _described(file: pathlib.Path) -> tuple[str, str]:

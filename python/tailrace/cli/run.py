@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
                               arguments.cpus)
     except tailrace.Error:
         raise  # some are ValueErrors, too
-    except ValueError as why:
+    except (ValueError, doors.Failed) as why:
         output.complain(str(why))
         return 2
     if arguments.print:

@@ -2,12 +2,13 @@
 
 import os
 import pathlib
+import pwd
 import stat
 import subprocess
 import sys
 
 import pytest
-from tailrace import cli, doors, mpis
+from tailrace import cli, doors, mpis, programs
 
 
 @pytest.fixture(autouse=True)
@@ -97,3 +98,74 @@ def test_openfoam_of_this_machine(cache, capsys):
     for name in ("libtailraceFoam.so", "libtailraceFoamPreload.so"):
         load = [sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", cache / "openfoam" / name]
         subprocess.run(load, check=True, env={**os.environ, "WM_PROJECT_DIR": "/usr/share/openfoam"}, timeout=60)
+
+
+def test_a_door_belongs_to_the_package_that_it_is_linked_with(cache, monkeypatch, tmp_path):
+    monkeypatch.setattr(programs, "FOLDER", tmp_path / "other/tailrace")
+    assert doors.cache() != cache
+
+
+def test_a_cache_is_an_absolute_path(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert tmp_path / ".cache" in doors.cache().parents
+
+
+@pytest.mark.parametrize(("of", "mode"), [("door", 0o757), ("folder", 0o775), ("tailrace", 0o777)])
+def test_a_door_that_others_can_write_is_not_used(cache, capsys, of, mode):
+    cache.mkdir(parents=True, mode=0o755)
+    door = cache / "libtailrace_mpiio_mpich-4.0.so"
+    door.touch(mode=0o755)
+    assert doors.built_mpiio("mpich", "4.0") == doors.built_mpiio("mpich") == door
+    writable = {"door": door, "folder": cache, "tailrace": cache.parents[1]}[of]
+    writable.chmod(mode)
+    for version in ("4.0", ""):
+        with pytest.raises(doors.Failed, match=f"found '{writable}', which others can write"):
+            doors.built_mpiio("mpich", version)
+    assert cli.main(["doors", "list"]) == 1
+    shown = capsys.readouterr()
+    assert str(door) not in shown.out and "chmod go-w" in shown.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_roots_programs_load_no_door_of_another_user(cache, capsys):
+    folder = cache / "openfoam"
+    folder.mkdir(parents=True, mode=0o755)
+    for name in ("libtailraceFoam.so", "libtailraceFoamPreload.so"):
+        (folder / name).touch(mode=0o755)
+    assert doors.built_openfoam() == folder
+    os.chown(folder / "libtailraceFoam.so", 65534, -1)
+    assert cli.main(["run", "--openfoam", "--print"]) == 2
+    assert f"found '{folder / 'libtailraceFoam.so'}', which belongs to another user" in capsys.readouterr().err
+    assert cli.main(["doors", "list"]) == 1
+
+
+def test_a_cache_of_another_user_is_not_written(cache, capsys, monkeypatch, mpi):
+    cache.mkdir(parents=True)
+    cache.chmod(0o777)
+    monkeypatch.setattr(doors, "_compiled", lambda *_: [])
+    monkeypatch.setattr(doors, "_link", lambda _, made, *_words: pathlib.Path(made).touch())
+    assert cli.main(["doors", "build", "mpiio"]) == 1
+    assert f"found '{cache}', which others can write" in capsys.readouterr().err
+    assert not list(cache.iterdir())
+
+
+def test_other_users_cannot_write_a_door_whatever_the_umask(cache, monkeypatch, mpi):
+    monkeypatch.setenv(mpis.VARIABLE, mpi.name)
+    monkeypatch.setattr(doors, "_compiled", lambda *_: [])
+    monkeypatch.setattr(doors, "_link", lambda _, made, *_words: pathlib.Path(made).touch())
+    before = os.umask(0)
+    try:
+        assert cli.main(["doors", "build", "mpiio"]) == 0
+    finally:
+        os.umask(before)
+    assert doors.built_mpiio(mpi.name, mpi.version).parent == cache
+
+
+def test_without_a_home(monkeypatch, capsys):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    assert doors.built_mpiio("mpich") is doors.built_openfoam() is None
+    assert cli.main(["doors", "list"]) == 0
+    capsys.readouterr()
