@@ -48,17 +48,17 @@ class _NoCompiler(Failed):
 class Compiler:
     """A C++ compiler with its options."""
 
-    command: str
+    command: tuple[str, ...]  # such as ("ccache", "g++")
     options: tuple[str, ...] = ()
 
     def run(self, *words: object) -> None:
         """Runs it. Raises Failed, with what it prints."""
-        command = [self.command, *map(str, words)]
+        command = [*self.command, *map(str, words)]
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                                   check=False)
         except OSError as why:
-            raise Failed(f"found '{self.command}', which cannot be run: {why.strerror}") from None
+            raise _NoCompiler(f"found '{self.command[0]}', which cannot be run: {why.strerror}") from None
         if done.returncode != 0:
             raise Failed(f"{shlex.join(command)}\nended with exit code {done.returncode}:\n{done.stderr.strip()}")
 
@@ -114,19 +114,21 @@ def build_mpiio(mpi: mpis.Mpi, step: Callable[[str], None]) -> pathlib.Path:
     """Builds the library for MPI-IO with the C++ compiler of an MPI, without linking that MPI. Calls `step` with the
     title of each step. Raises Failed."""
     flags = mpis.flags(mpi)
-    compiler = Compiler(flags["compiler"][0], (*flags["options"], *(f"-I{path}" for path in flags["includes"])))
+    behind = tuple(itertools.takewhile(lambda word: not word.startswith("-"), flags["options"]))  # g++ of ccache g++
+    compiler = Compiler((*flags["compiler"], *behind),
+                        (*flags["options"][len(behind):], *(f"-I{path}" for path in flags["includes"])))
     _check(compiler)
     with tempfile.TemporaryDirectory(prefix="tailrace-doors-") as scratch:
         work = pathlib.Path(scratch)
         calls = work / "calls.cpp"
         step("reading the functions of its mpi.h")
         table = SOURCES / "bindings/mpiio/calls"
-        Compiler(sys.executable).run("-B", table / "define_calls.py", table / "mpi_calls.def", calls, mpi.cc)
+        Compiler((sys.executable,)).run("-B", table / "define_calls.py", table / "mpi_calls.def", calls, mpi.cc)
         objects = _compiled(compiler, (*_SHARED, *_MPIIO), [calls], work, step)
         step("linking")
         made = work / "door.so"
-        _link(compiler, made, "-Wl,-z,nodelete", f"-Wl,--version-script={SOURCES / 'bindings/mpiio/exports.map'}",
-              *objects)
+        _link(compiler, made, "-Wl,-z,nodelete", "-Xlinker",
+              f"--version-script={SOURCES / 'bindings/mpiio/exports.map'}", *objects)
         return _installed(made, _place_of(mpi.name, mpi.version))
 
 
@@ -134,10 +136,11 @@ def build_openfoam(compiler: str, includes: Sequence[pathlib.Path], library: pat
                    step: Callable[[str], None]) -> pathlib.Path:
     """Builds OpenFOAM's file handler against the headers in `includes` and libOpenFOAM.so. Returns its folder. Raises
     Failed."""
-    plain = Compiler(compiler, ("-U_FORTIFY_SOURCE", "-U_FILE_OFFSET_BITS"))
+    command = tuple(shlex.split(compiler))
+    plain = Compiler(command, ("-U_FORTIFY_SOURCE", "-U_FILE_OFFSET_BITS"))
     _check(plain)
-    foam = Compiler(compiler, (*(f"-D{name}" for name in defined), "-DNoRepository",
-                               *(f"-isystem{path}" for path in includes)))
+    foam = Compiler(command, (*(f"-D{name}" for name in defined), "-DNoRepository",
+                              *(f"-isystem{path}" for path in includes)))
     sources = SOURCES / "bindings/openfoam/handler"
     with tempfile.TemporaryDirectory(prefix="tailrace-doors-") as scratch:
         work = pathlib.Path(scratch)
@@ -167,11 +170,14 @@ def _check(compiler: Compiler) -> None:
                           "int main() { std::jthread([] {}); return std::span<int>().size() != 0; }\n")
         try:
             compiler.run("-std=c++20", "-fsyntax-only", source)
+        except _NoCompiler:
+            raise
         except Failed:
-            version = subprocess.run([compiler.command, "--version"], capture_output=True, text=True, check=False)
+            version = subprocess.run([*compiler.command, "--version"], capture_output=True, text=True, check=False)
             first = (version.stdout or version.stderr).splitlines()[:1]
-            raise Failed(f"found {compiler.command} ({''.join(first)}), {_EXPECTED}; another one is chosen by "
-                         "MPICH_CXX, OMPI_CXX or --cxx") from None
+            name = shlex.join(compiler.command)
+            raise Failed(f"found {name} ({''.join(first)}), {_EXPECTED}; another one is chosen by MPICH_CXX, "
+                         "OMPI_CXX or --cxx") from None
 
 
 def _compiled(compiler: Compiler, folders: Sequence[str], files: Sequence[pathlib.Path], work: pathlib.Path,
@@ -181,7 +187,9 @@ def _compiled(compiler: Compiler, folders: Sequence[str], files: Sequence[pathli
     for folder in folders:
         joined = work / f"{folder.replace('/', '_')}.cpp"
         within = SOURCES / ("" if folder.startswith("collective") else "bindings") / folder
-        joined.write_text("".join(f'#include "{file}"\n' for file in sorted(within.glob("*.cpp"))))
+        # By its name in SOURCES: that of the package's folder may have characters that end an #include.
+        joined.write_text("".join(f'#include "{file.relative_to(SOURCES)}"\n'
+                                  for file in sorted(within.glob("*.cpp"))))
         sources.append(joined)
     options = (*_OPTIONS, standard, *compiler.options, f"-I{SOURCES}", f"-I{SOURCES / 'bindings'}",
                f"-I{programs.FOLDER / 'include'}")
@@ -191,18 +199,23 @@ def _compiled(compiler: Compiler, folders: Sequence[str], files: Sequence[pathli
         compiler.run(*options, "-c", source, "-o", made)
         return made
 
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as crew:
+    crew = concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count())
+    try:
         begun = [crew.submit(compile_one, source) for source in sources]
-        for number, _ in enumerate(concurrent.futures.as_completed(begun), 1):
+        for number, one in enumerate(concurrent.futures.as_completed(begun), 1):
+            one.result()
             step(f"compiling {number} of {len(begun)}")
         return [one.result() for one in begun]
+    finally:
+        crew.shutdown(cancel_futures=True)  # after a failure, or an interrupt
 
 
 def _link(compiler: Compiler, made: pathlib.Path, *words: object) -> None:
     """Links a library to libtailrace where the package is. The C++ library goes into it where there is an archive of
     that: the program may bring an older one."""
-    command = ("-shared", "-pthread", *words, programs.FOLDER / "libtailrace.so.0", f"-Wl,-rpath,{programs.FOLDER}",
-               "-ldl", "-o", made)
+    # -Xlinker, as -Wl ends at a comma, which the folder may have.
+    command = ("-shared", "-pthread", *words, programs.FOLDER / "libtailrace.so.0", "-Xlinker", "-rpath", "-Xlinker",
+               programs.FOLDER, "-ldl", "-o", made)
     try:
         compiler.run("-static-libstdc++", "-Wl,--exclude-libs,ALL", *command)
     except Failed:
@@ -211,6 +224,7 @@ def _link(compiler: Compiler, made: pathlib.Path, *words: object) -> None:
 
 def _installed(made: pathlib.Path, place: pathlib.Path) -> pathlib.Path:
     """Moves a library to its place, whole or not at all."""
+    folders = itertools.takewhile(lambda folder: folder != _base(), place.parents)
     try:
         _base().mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
         for folder in reversed(list(folders)):
@@ -223,4 +237,3 @@ def _installed(made: pathlib.Path, place: pathlib.Path) -> pathlib.Path:
     except OSError as why:
         raise Failed(f"create '{place}': {why.strerror}; XDG_CACHE_HOME chooses another folder") from None
     return place
-    folders = itertools.takewhile(lambda folder: folder != _base(), place.parents)

@@ -169,3 +169,41 @@ def test_without_a_home(monkeypatch, capsys):
     assert doors.built_mpiio("mpich") is doors.built_openfoam() is None
     assert cli.main(["doors", "list"]) == 0
     capsys.readouterr()
+
+
+def test_a_package_in_a_folder_with_any_name(cache, monkeypatch, tmp_path, mpi):
+    folder = tmp_path / "a, \"b\" 'c' $d;"
+    folder.symlink_to(programs.FOLDER)
+    monkeypatch.setattr(programs, "FOLDER", folder)
+    monkeypatch.setattr(doors, "SOURCES", folder / "doors")
+    monkeypatch.setattr(doors, "_SHARED", ("process_client/bytes",))
+    monkeypatch.setattr(doors, "_MPIIO", ())
+    monkeypatch.setenv(mpis.VARIABLE, mpi.name)
+    assert cli.main(["doors", "build", "mpiio"]) == 0
+    built = doors.built_mpiio(mpi.name, mpi.version)
+    shown = subprocess.run(["readelf", "-d", built], capture_output=True, text=True, check=True).stdout
+    assert f"[{folder}]" in shown
+
+
+def test_a_compiler_with_words_before_it(old_compiler, tmp_path, capsys):
+    (tmp_path / "libOpenFOAM.so").touch()
+    words = ["doors", "build", "openfoam", "--include", str(tmp_path), "--library", str(tmp_path / "libOpenFOAM.so"),
+             "--api", "2312", "--cxx"]
+    assert cli.main([*words, f"env {old_compiler}"]) == 1
+    assert f"found env {old_compiler} (c++ (Some System) 8.5.0), expected" in capsys.readouterr().err
+    assert cli.main([*words, "no-such-compiler"]) == 1
+    assert capsys.readouterr().err == (
+        "tailrace: found 'no-such-compiler', which cannot be run: No such file or directory\n")
+
+
+def test_a_failure_ends_the_build(tmp_path, monkeypatch, capsys):
+    compiler = tmp_path / "failing-c++"
+    compiler.write_text("#!/bin/sh\ncase \"$*\" in *fsyntax-only*) exit 0 ;; esac\n"
+                        f"echo >>{tmp_path}/calls\nexit 1\n")
+    compiler.chmod(stat.S_IRWXU)
+    (tmp_path / "libOpenFOAM.so").touch()
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert cli.main(["doors", "build", "openfoam", "--include", str(tmp_path), "--library",
+                     str(tmp_path / "libOpenFOAM.so"), "--api", "2312", "--cxx", str(compiler)]) == 1
+    assert "ended with exit code 1" in capsys.readouterr().err
+    assert len((tmp_path / "calls").read_text().splitlines()) <= 2
