@@ -27,7 +27,8 @@ from . import output
 
 SMALLEST_BUDGET = 1 << 20
 _COLLECTIVES = ("auto", "individual", "two_phase", "dynamic", "static")  # docs/mpiio.md
-_LIBRARIES = {"mpich": "libmpich.so", "openmpi": "libmpi.so.40"}  # of each MPI, as programs are linked with it
+# Of each MPI, as programs are linked with it: Debian's MPICH, others with its binary interface, and Open MPI.
+_LIBRARIES = {"mpich": r"\blibmpich\.so|\blibmpi(_\w+)?\.so\.12\b", "openmpi": r"\blibmpi\.so\.40\b"}
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
 NAMES = pathlib.Path(tailrace.__file__).parent / "hdf5_names" / "libtailrace_hdf5_names.so"
 PRELOADED = pathlib.Path(tailrace.__file__).parent / "mpiio"
@@ -281,7 +282,7 @@ def mpi_of(program: Sequence[str]) -> tuple[str, str]:
         return found
     linked = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
     for name, library in _LIBRARIES.items():
-        if library in linked:
+        if re.search(library, linked):
             return name, ""
     raise ValueError(f"found no MPI that '{path}' is linked with, expected one, or mpiexec")
 

@@ -295,6 +295,16 @@ def test_a_full_disk_is_told_once(small_disk, mpi):
     assert told[-1] != "close: MPI_ERR_NO_SPACE", "the sync has told it"
 
 
+@pytest.mark.parametrize(("library", "name"), [("libmpi.so.12", "mpich"), ("libmpi_gnu_123.so.12", "mpich"),
+                                               ("libmpich.so.12", "mpich"), ("libmpi.so.40", "openmpi")])
+def test_run_finds_the_mpi_by_the_name_of_its_library(tmp_path, monkeypatch, library, name):
+    ldd = tmp_path / "ldd"
+    ldd.write_text(f"#!/bin/sh\necho '\t{library} => /opt/mpi/lib/{library} (0x00007f0000000000)'\n")
+    ldd.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert run_command.mpi_of(["true"]) == (name, "")
+
+
 def test_run_finds_the_mpi(tmp_path, mpi, capsys):
     assert cli.main(["run", "--mpiio", "--print", "--", mpi.launcher, "-n", "2", "true"]) == 0
     said = capsys.readouterr().out
