@@ -104,18 +104,20 @@ void watch_a_process_until_its_end() {
 
 TEST_F(ProcessTest, WatchesAProcessUntilItsEnd) { watch_a_process_until_its_end(); }
 
-// As before Linux 5.3.
-TEST_F(ProcessTest, WatchesAProcessWhereTheKernelHasNoPidfds) {
-  std::thread([] {
-    sock_filter calls[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
-                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    const sock_fprog filter{std::size(calls), calls};
-    ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
-    watch_a_process_until_its_end();
-  }).join();
+// As before Linux 5.3, and in containers whose filter does not know the call.
+TEST_F(ProcessTest, WatchesAProcessWhereThereAreNoPidfds) {
+  for (const unsigned error : {unsigned{ENOSYS}, unsigned{EPERM}}) {
+    std::thread([error] {
+      sock_filter calls[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+      const sock_fprog filter{std::size(calls), calls};
+      ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+      ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+      watch_a_process_until_its_end();
+    }).join();
+  }
 }
 
 TEST_F(ProcessTest, OutputGoesToTheEndOfTheFile) {

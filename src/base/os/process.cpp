@@ -134,7 +134,9 @@ FileDescriptor watch_by_looking(pid_t pid) {
 FileDescriptor open_pidfd(pid_t pid) {
   // The C library's function is not usable from C++ in its version 2.36.
   FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  return pidfd.is_open() || errno != ENOSYS ? std::move(pidfd) : watch_by_looking(pid);
+  // The kernel never answers EPERM: that is the seccomp filter of a container that does not know the call.
+  const bool has_none = !pidfd.is_open() && (errno == ENOSYS || errno == EPERM);
+  return has_none ? watch_by_looking(pid) : std::move(pidfd);
 }
 
 Result<ProcessHandle> ProcessHandle::open(pid_t pid) {

@@ -20,8 +20,9 @@
 
 namespace tailrace::impl {
 
-// Returns a descriptor that becomes readable when the process that has the number now has ended; where the kernel has
-// no pidfds (before Linux 5.3), up to 50 ms later. None, with errno, on failure: ESRCH if there is no such process.
+// Returns a descriptor that becomes readable when the process that has the number now has ended; where there are no
+// pidfds (before Linux 5.3, and in some containers), up to 50 ms later. None, with errno, on failure: ESRCH if there
+// is no such process.
 FileDescriptor open_pidfd(pid_t pid);
 
 class ProcessHandle {
