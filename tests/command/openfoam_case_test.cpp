@@ -2,6 +2,7 @@
 #include "command/openfoam_case.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,8 @@ namespace tailrace::impl {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uid_t kNobody = 65534;
 
 class OpenfoamCase : public testing::Test {
  protected:
@@ -57,6 +60,23 @@ TEST_F(OpenfoamCase, APartIsNamedBeforeItLosesItsName) {
   left_in_openfoam_case(folder, remove, tell);
   EXPECT_TRUE(told);
   EXPECT_FALSE(fs::exists(folder / "processor0/1"));
+}
+
+// Root may recover the case of a user, who must not remove others' files with that.
+TEST_F(OpenfoamCase, FollowsNoLinkOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a link of another user";
+  fs::create_directories(folder / "elsewhere/7");
+  for (const char* file : {"elsewhere/a.partial", "elsewhere/7/b.partial"}) std::ofstream(folder / file) << "";
+  fs::create_directory_symlink(folder / "elsewhere", folder / "5");
+  fs::create_directory_symlink(folder / "elsewhere", folder / "processor2");
+  const Remove remove = [](const fs::path& path, std::error_code& error) { fs::remove_all(path, error); };
+  const auto tell = [](const fs::path&, const std::string&) {};
+  for (const char* link : {"5", "processor2"}) ASSERT_EQ(lchown((folder / link).c_str(), kNobody, kNobody), 0);
+  left_in_openfoam_case(folder, remove, tell);
+  EXPECT_TRUE(fs::exists(folder / "elsewhere/a.partial") && fs::exists(folder / "elsewhere/7/b.partial"));
+  for (const char* link : {"5", "processor2"}) ASSERT_EQ(lchown((folder / link).c_str(), geteuid(), kNobody), 0);
+  left_in_openfoam_case(folder, remove, tell);
+  EXPECT_FALSE(fs::exists(folder / "elsewhere/a.partial") || fs::exists(folder / "elsewhere/7/b.partial"));
 }
 
 TEST_F(OpenfoamCase, WithoutARemoverNothingIsTouched) {

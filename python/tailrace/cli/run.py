@@ -34,7 +34,8 @@ NAMES = pathlib.Path(tailrace.__file__).parent / "hdf5_names" / "libtailrace_hdf
 PRELOADED = pathlib.Path(tailrace.__file__).parent / "mpiio"
 OPENFOAM = pathlib.Path(tailrace.__file__).parent / "openfoam"
 OPENFOAM_FOLDER = pathlib.Path("/usr/share/openfoam")  # where Debian's packages have etc/controlDict
-DEFAULT_PLUGINS = pathlib.Path("/usr/local/hdf5/lib/plugin")  # where HDF5 looks if HDF5_PLUGIN_PATH is not set
+# Where HDF5 looks if HDF5_PLUGIN_PATH is not set: in h5py's wheel in both, by default in the second.
+DEFAULT_PLUGINS = (pathlib.Path("/usr/local/lib/plugin"), pathlib.Path("/usr/local/hdf5/lib/plugin"))
 
 
 def register(subparsers: Any) -> None:
@@ -169,8 +170,8 @@ def variables(config: pathlib.Path | None, place: str | None, budget: str | None
     paths = [str(PLUGINS)]
     if environment.get("HDF5_PLUGIN_PATH"):
         paths.append(environment["HDF5_PLUGIN_PATH"])
-    elif DEFAULT_PLUGINS.is_dir():
-        paths.append(str(DEFAULT_PLUGINS))
+    else:
+        paths += [str(folder) for folder in DEFAULT_PLUGINS if folder.is_dir()]
     added = {"HDF5_PLUGIN_PATH": ":".join(paths), "HDF5_VOL_CONNECTOR": " ".join(words)}
     if close == "detach":
         if not NAMES.is_file():

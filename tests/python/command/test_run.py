@@ -199,10 +199,19 @@ def test_plugins_of_the_user_are_kept(run):
 
 
 def test_plugins_of_the_machine_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_command, "DEFAULT_PLUGINS", tmp_path)
-    assert run_command.variables(None, None, None, {})["HDF5_PLUGIN_PATH"] == f"{run_command.PLUGINS}:{tmp_path}"
-    monkeypatch.setattr(run_command, "DEFAULT_PLUGINS", tmp_path / "none")
+    monkeypatch.setattr(run_command, "DEFAULT_PLUGINS", (tmp_path / "none", tmp_path, tmp_path.parent))
+    assert (run_command.variables(None, None, None, {})["HDF5_PLUGIN_PATH"] ==
+            f"{run_command.PLUGINS}:{tmp_path}:{tmp_path.parent}")
+    monkeypatch.setattr(run_command, "DEFAULT_PLUGINS", (tmp_path / "none",))
     assert run_command.variables(None, None, None, {})["HDF5_PLUGIN_PATH"] == str(run_command.PLUGINS)
+
+
+def test_plugins_are_where_h5py_looks_for_them():
+    plain = subprocess.run([sys.executable, "-c", "import h5py\n"
+                            "print(*(h5py.h5pl.get(i).decode() for i in range(h5py.h5pl.size())), sep='\\n')"],
+                           env={name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"},
+                           capture_output=True, text=True, check=True).stdout.split()
+    assert set(plain) <= set(map(str, run_command.DEFAULT_PLUGINS))
 
 
 def test_what_is_printed_is_for_a_shell(run, tmp_path):
