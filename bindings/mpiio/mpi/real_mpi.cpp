@@ -11,6 +11,12 @@
 namespace tailrace::mpiio {
 namespace {
 
+#ifdef OPEN_MPI
+constexpr bool kIsOpenMpi = true;
+#else
+constexpr bool kIsOpenMpi = false;
+#endif
+
 // Returns the paths of all libraries that are loaded, in the order of loading.
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> paths;
@@ -43,6 +49,14 @@ void* find_in_libraries(const char* name) {
   return nullptr;
 }
 
+// Returns true if the function is that of an MPI whose constants and types differ from those of this library. A
+// process may have both MPIs, and a profiler's functions are in neither.
+bool is_of_other_mpi(const void* function) {
+  const void* const object_of_open_mpi = find_next("ompi_mpi_comm_world");
+  if (kIsOpenMpi) return function != nullptr && object_of_open_mpi == nullptr;
+  return object_of_open_mpi != nullptr && home_of(object_of_open_mpi) == home_of(function);
+}
+
 }  // namespace
 
 void* find_next(const char* name) {
@@ -51,7 +65,15 @@ void* find_next(const char* name) {
 }
 
 void* next_function(const char* name) {
-  if (void* const found = find_next(name)) return found;
+  void* const found = find_next(name);
+  if (is_of_other_mpi(found)) {
+    std::fprintf(
+        stderr,
+        "tailrace: found a program of %s, expected one of %s, whose mpiexec has started it under tailrace run\n",
+        kIsOpenMpi ? "MPICH" : "Open MPI", kIsOpenMpi ? "Open MPI" : "MPICH");
+    std::abort();
+  }
+  if (found != nullptr) return found;
   std::fprintf(stderr, "tailrace: found no function %s in the libraries of this process, expected that of an MPI\n",
                name);
   std::abort();

@@ -11,7 +11,8 @@ namespace tailrace::mpiio {
 
 // Returns the next function of that name; null if there is none.
 void* find_next(const char* name);
-// Returns the next function of that name; ends the process if there is none.
+// Returns the next function of that name; ends the process if there is none, or if it is of an MPI with another
+// binary interface.
 void* next_function(const char* name);
 
 }  // namespace tailrace::mpiio

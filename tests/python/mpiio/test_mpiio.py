@@ -295,6 +295,18 @@ def test_a_full_disk_is_told_once(small_disk, mpi):
     assert told[-1] != "close: MPI_ERR_NO_SPACE", "the sync has told it"
 
 
+def test_a_program_of_another_mpi_is_told(tmp_path, mpi):
+    others = [other for other in mpis.find().mpis if other != mpi and program(other).is_file()]
+    if not others:
+        pytest.skip("there is only one MPI here")
+    environment = {**os.environ, "LD_PRELOAD": str(library(mpi)), "TAILRACE_MPIIO": ""}
+    done = subprocess.run([program(others[0]), tmp_path / "file", "1", "1"], env=environment, capture_output=True,
+                          text=True, timeout=60, check=False)
+    title = {"mpich": "MPICH", "openmpi": "Open MPI"}
+    assert done.returncode != 0
+    assert f"found a program of {title[others[0].name]}, expected one of {title[mpi.name]}, whose" in done.stderr
+
+
 @pytest.mark.parametrize(("library", "name"), [("libmpi.so.12", "mpich"), ("libmpi_gnu_123.so.12", "mpich"),
                                                ("libmpich.so.12", "mpich"), ("libmpi.so.40", "openmpi")])
 def test_run_finds_the_mpi_by_the_name_of_its_library(tmp_path, monkeypatch, library, name):
