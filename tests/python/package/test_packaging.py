@@ -129,6 +129,13 @@ def test_the_options_of_a_recipe_are_those_of_cmake(path):
         assert f"({option} " in configured, option
 
 
+@pytest.mark.parametrize(("folder", "option"), [("spack", '"TAILRACE_COMMAND", self.spec.satisfies("~python")'),
+                                                ("conda-forge", "-DTAILRACE_COMMAND=OFF")])
+def test_a_prefix_has_one_command_where_the_python_package_is_there_too(folder, option):
+    text = "".join(path.read_text() for path in RECIPES if path.is_relative_to(PACKAGING / folder))
+    assert "pip" in text and option in text
+
+
 @pytest.mark.parametrize("folder", ["spack", "conda-forge", "easybuild", "docker", "apptainer"])
 def test_a_recipe_runs_what_it_has_built(folder):
     assert any("check.sh" in path.read_text() for path in RECIPES if path.is_relative_to(PACKAGING / folder))

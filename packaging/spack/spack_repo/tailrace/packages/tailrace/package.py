@@ -69,6 +69,8 @@ class Tailrace(CMakePackage, PythonExtension):
             self.define("TAILRACE_UNITY", True),
             # The archive's HDF5 alone is built: libtailrace contains it, hidden from programs.
             self.define("TAILRACE_THIRD_PARTY", False),
+            # The Python package has a file bin/tailrace, too.
+            self.define("TAILRACE_COMMAND", self.spec.satisfies("~python")),
             self.define_from_variant("TAILRACE_MPIIO", "mpi"),
             self.define_from_variant("TAILRACE_UCX", "ucx"),
             self.define_from_variant("TAILRACE_CUBE", "cube"),
