@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fetches the sources of the third-party libraries into DESTINATION, an archive for each: NAME.tar.*. Their versions
-# are those of Debian 12, with which tailrace is tested, from Debian's archive, checked against the sums below; and
-# from Cargo's registry, where a source stays for ever, what Debian replaces or has in another form, and HDF5.
+# are those of Debian 12, with which tailrace is tested, from Debian's archive; and from Cargo's registry, where a
+# source stays for ever, what Debian replaces or has in another form, and HDF5. All are checked against the sums
+# below.
 #
 #   tools/portable/sources.sh DESTINATION
 set -euo pipefail
@@ -54,14 +55,18 @@ libarchive liba/libarchive/libarchive_3.6.2.orig.tar.xz
   9e2c1b80d5fbe59b61308fdfab6c79b5021d7ff4ff2489fb12daf0a96a83551d
 TABLE
 
-# crate NAME FOLDER LIBRARY: packs the library's source, which is in a folder of a crate.
+# crate NAME FOLDER LIBRARY SUM: packs the library's source, which is in a folder of a crate. Cargo has compared the
+# crate with the sum that the registry has told.
 crate() {
-  XZ_OPT=-1 tar -C "$work/vendor/$1" -caf "$destination/$3.tar.xz" --sort=name --owner=0 --group=0 --mtime=@0 "$2"
+  grep -q "\"package\":\"$4\"" "$work/vendor/$1/.cargo-checksum.json" ||
+    { echo "$1: found another checksum than $4" >&2 && exit 1; }
+  XZ_OPT=-1 tar -C "$work/vendor/$1" -caf "$destination/$3.tar.xz" --sort=name --owner=0 --group=0 --mtime=@0 \
+    --mode=u+rw,go+rX,go-w "$2"
 }
 
 fetch_crates openssl-src 300.5.5 libaec-sys 0.1.3 libsodium-sys 0.2.7 hdf5-metno-src 0.9.5
-crate openssl-src openssl openssl
-crate libaec-sys libaec-1.1.4 libaec
-crate libsodium-sys libsodium libsodium
-crate hdf5-metno-src ext/hdf5 hdf5
+crate openssl-src openssl openssl 3f1787d533e03597a7934fd0a765f0d28e94ecc5fb7789f8053b1e699a56f709
+crate libaec-sys libaec-1.1.4 libaec 3b0d9e19776f54c4dd491e990455a2fc08cb469b76ddf0ad380495cdff255c6c
+crate libsodium-sys libsodium libsodium 6b779387cd56adfbc02ea4a668e704f729be8d6a6abd2c27ca5ee537849a92fd
+crate hdf5-metno-src ext/hdf5 hdf5 36b0303729f84fb0f2dc510d28b64cb716fb13e6a139a17e88db329123ecff82
 touch "$stamp"

@@ -70,6 +70,16 @@ def spack(package):
     return found["".join(word.title() for word in package.split("_"))], said
 
 
+def test_each_source_in_the_release_has_a_checksum():
+    lines = (REPOSITORY / "tools/portable/sources.sh").read_text().splitlines()
+    begin, end = lines.index("done <<'TABLE'"), lines.index("TABLE")
+    sums = [line.split()[-1] for line in [*lines[begin + 2:end:2], *lines[end:]]
+            if line.startswith(("  ", "crate ")) and "$" not in line and ">&2" not in line]
+    crates = next(line for line in lines if line.startswith("fetch_crates ")).split()[1::2]
+    assert len(sums) == (end - begin - 1) // 2 + len(crates) == len(set(sums))
+    assert all(re.fullmatch("[0-9a-f]{64}", one) for one in sums), sums
+
+
 def test_all_packages_have_names_elsewhere():
     assert libraries() == names("debian")
 
