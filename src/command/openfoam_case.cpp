@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -35,10 +37,18 @@ std::string without_suffix(const std::string& name) {
   return name.ends_with(kPartial) ? name.substr(0, name.size() - kPartial.size()) : std::string();
 }
 
+// Returns true for a link of another user but root, which may lead to files that are none of his.
+bool is_link_of_another(const fs::directory_entry& entry) {
+  struct stat found {};
+  const bool is_known = lstat(entry.path().c_str(), &found) == 0;
+  return is_known && S_ISLNK(found.st_mode) && found.st_uid != geteuid() && found.st_uid != 0;
+}
+
+// Cases may have links to times and processors on other storages.
 Names directories_in(const fs::path& folder) {
   Names names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory()) names.insert(entry.path().filename().string());
+    if (entry.is_directory() && !is_link_of_another(entry)) names.insert(entry.path().filename().string());
   }
   return names;
 }
