@@ -34,6 +34,7 @@ constexpr PythonCommand kPythonCommands[] = {
     {"join", "join the files of an iteration, or the objects of a striped file"},
     {"open", "open a result in a viewer"},
     {"run", "run an unchanged program with tailrace"},
+    {"doors", "build what carries unchanged programs, for this machine's MPI or OpenFOAM"},
     {"key", "make keys of forwarders"},
     {"cube", "read and convert profiles of Score-P"},
     {"damaris", "convert configurations of Damaris"},

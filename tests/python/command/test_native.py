@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 import tailrace
-from tailrace import programs
+from tailrace import cli, programs
 
 WRONG = "tailrace: 1\nname: sim\nmemory: {budgt: 8 MiB}\nlayouts: {l: {type: float46, shape: [2]}}\n"
 
@@ -203,7 +203,7 @@ def test_without_python_an_error_says_what_to_install(native, tmp_path):
 def test_help_lists_both_kinds(native):
     code, text, _ = native("--help")
     assert code == 0
-    for word in ("check", "recover", "serve", "inspect", "demo", "join", "pip install tailrace"):
+    for word in (*cli.COMMANDS, "pip install tailrace"):
         assert word in text, word
     for command in ("check", "recover", "serve", "inspect"):
         assert native(command, "--help")[0] == 0
