@@ -44,14 +44,15 @@ class Blocks(dict):
 
 
 _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-_searched = "the packages of the Python that tailrace was built with"
+_searched = f"the packages of Python {_VERSION}, with which actions run here"
 
 
 def _packages_of(folder):
     """Returns the folder of the environment's packages, if the environment has this version of Python."""
     packages = os.path.join(folder, "lib", f"python{_VERSION}", "site-packages")
     if not os.path.isdir(packages):
-        raise Refused(f"found no '{packages}', expected an environment of Python {_VERSION}, as tailrace's own is")
+        raise Refused(f"found no '{packages}', expected an environment of Python {_VERSION}, with which actions run "
+                      "here")
     return packages
 
 

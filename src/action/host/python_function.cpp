@@ -35,11 +35,11 @@ constexpr int kNewest = 20;
 std::string library_of(int minor) { return fmt::format("libpython3.{}.so.1.0", minor); }
 
 // Returns the folder that has the Python of a virtual environment: the parent of `home` in its pyvenv.cfg. Any other
-// folder has its own.
+// folder has its own. A relative `home` is none: it would be in whichever directory the server was started.
 fs::path base_of(const fs::path& environment) {
   std::ifstream file(environment / "pyvenv.cfg");
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("home = ")) return fs::path(line.substr(7)).parent_path();
+    if (line.starts_with("home = /")) return fs::path(line.substr(7)).parent_path();
   }
   return environment;
 }

@@ -4,6 +4,7 @@ Nothing depends on a clock, except that a short limit ends functions that hang.
 """
 
 import os
+import pathlib
 import re
 import select
 import signal
@@ -259,6 +260,26 @@ def test_a_python_function_sees_what_was_written_and_what_is_kept(tmp_path, conf
         assert set(found) == {"sums_clients"} | {"sums_" + key for key in expected}
         for key, values in expected.items():
             np.testing.assert_array_equal(found["sums_" + key], values.ravel())
+
+
+def test_no_python_is_taken_from_the_directory_of_the_start(tmp_path, config, client, monkeypatch):
+    environment, here = tmp_path / "environment", tmp_path / "here"
+    (here / "lib").mkdir(parents=True)
+    environment.mkdir()
+    (environment / "lib").symlink_to(pathlib.Path(sys.prefix, "lib"))
+    (environment / "pyvenv.cfg").write_text("home = bin\n")
+    (tmp_path / "evil.c").write_text("#include <stdlib.h>\n__attribute__((constructor)) static void run(void) "
+                                     f"{{ exit(system(\"touch '{tmp_path}/loaded'\")); }}\n")
+    minor = sys.version_info.minor
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "evil.c", "-o", here / f"lib/libpython3.{minor}.so.1.0"],
+                   check=True)
+    file = config("on: end_iteration, run: 'python:functions.py:seen'")
+    file.write_text(file.read_text() + f"python: {{environment: {environment}}}\n")
+    monkeypatch.chdir(here)
+    writer = client(file)
+    writer.run("step(0)")
+    writer.close()
+    assert not (tmp_path / "loaded").exists()
 
 
 def test_a_function_in_a_library(tmp_path, config, client):
