@@ -41,9 +41,15 @@ install(FILES ${PROJECT_BINARY_DIR}/tailraceConfig.cmake ${PROJECT_BINARY_DIR}/t
               ${PROJECT_BINARY_DIR}/tailraceTargets.cmake
         DESTINATION tailrace/cmake COMPONENT python)
 
-# _tailrace_licenses(COMPONENT PACKAGE …): installs the licenses of what a wheel contains, where the build's system is
-# one of Debian, and that of HDF5.
+# _tailrace_licenses(COMPONENT PACKAGE …): installs the licenses of what a wheel contains: of the libraries that were
+# built for it (tools/portable/libraries.sh), else of Debian's packages where the build's system has them; and that of
+# HDF5.
 function(_tailrace_licenses component)
+  set(built ${TAILRACE_DEPS}/libraries/licenses)
+  if(IS_DIRECTORY ${built})
+    install(DIRECTORY ${built}/ DESTINATION ${SKBUILD_METADATA_DIR}/licenses COMPONENT ${component})
+    set(ARGN "")
+  endif()
   foreach(package IN LISTS ARGN)
     if(EXISTS /usr/share/doc/${package}/copyright)
       install(FILES /usr/share/doc/${package}/copyright DESTINATION ${SKBUILD_METADATA_DIR}/licenses/${package}
@@ -59,7 +65,7 @@ endfunction()
 if(SKBUILD_METADATA_DIR)
   _tailrace_licenses(python libarchive-dev libaec-dev libblosc1 libbz2-dev libcli11-dev libdeflate-dev libfmt-dev
                      liblz4-1 liblzf1 liblzma-dev libpcre2-dev libpugixml-dev libsnappy1v5 libsodium-dev
-                     libspdlog-dev libssl3 liburing-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
+                     libspdlog-dev libssl3 liburing-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev zlib1g-dev)
   _tailrace_licenses(lab libcli11-dev nlohmann-json3-dev)
   install(FILES LICENSE DESTINATION ${SKBUILD_METADATA_DIR}/licenses COMPONENT lab)
 endif()

@@ -4,7 +4,7 @@ library than every system has, or the MPI that they are for, and that they show 
 
     check_wheel.py WHEEL
 
-It prints a line for each file. The wheel may have at most 15 MB.
+It prints a line for each file. The wheel may have at most 15 MB, and has the licences of what it contains.
 """
 
 import fnmatch
@@ -25,6 +25,10 @@ SYSTEM = ("libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1
 # The latest versions of libgcc_s of a system with that C library (GCC 8).
 GCC = (8, 0)
 MOST_BYTES = 15_000_000
+# Libraries whose licences a wheel of tailrace has, since it contains their code.
+LICENCES = ("blosc", "bzip2", "cli11", "fmt", "hdf5", "libaec", "libarchive", "libdeflate", "libsodium", "liburing",
+            "lz4", "lzf", "nlohmann-json", "openssl", "pcre2", "pugixml", "snappy", "spdlog", "xz", "yaml-cpp",
+            "zlib", "zstd")
 # By the file's name: what else it may need, and the names that it shows.
 FILES = {
     "libtailrace.so.0": ((), ("tailrace_*", "TAILRACE_*")),
@@ -83,6 +87,12 @@ def check(name, elf, limit):
     return complaints
 
 
+def missing_licences(names):
+    """Returns the libraries without a licence among the files of a wheel."""
+    folders = {name.split("/")[-2] for name in names if "/licenses/" in name}
+    return [library for library in LICENCES if library not in folders]
+
+
 def main():
     wheel = sys.argv[1]
     tag = re.search(r"manylinux_(\d+)_(\d+)", wheel)
@@ -101,9 +111,12 @@ def main():
             complaints = check(name, elf, limit)
             failed += bool(complaints)
             print(f"{name}: {'; '.join(complaints[:20]) or 'ok'}")
+        missing = missing_licences(archive.namelist()) if "/tailrace-" in f"/{wheel}" else []
+    if missing:
+        print(f"found no licence of {', '.join(missing)}")
     size = os.path.getsize(wheel)
     print(f"{files} programs and libraries, {failed} of them wrong; {size / 1e6:.1f} MB")
-    return 1 if failed or files == 0 or size > MOST_BYTES else 0
+    return 1 if failed or missing or files == 0 or size > MOST_BYTES else 0
 
 
 if __name__ == "__main__":
