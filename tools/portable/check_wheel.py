@@ -89,7 +89,7 @@ def check(name, elf, limit):
 
 def missing_licences(names):
     """Returns the libraries without a licence among the files of a wheel."""
-    folders = {name.split("/")[-2] for name in names if "/licenses/" in name}
+    folders = {name.split("/")[-2] for name in names if "/licenses/" in name and "README" not in name}
     return [library for library in LICENCES if library not in folders]
 
 

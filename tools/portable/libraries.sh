@@ -31,14 +31,15 @@ unpacked() {
   licensed "$1"
 }
 
-# licensed NAME: keeps the licence that is in $work/NAME.
+# licensed NAME: keeps the licences that are in $work/NAME.
 licensed() {
-  local file
-  for file in "$work/$1"/{COPYING,LICENSE,LICENSE.{txt,MIT,md,rst},LICENCE,README.md}; do
+  local file found=
+  for file in "$work/$1"/{COPYING,LICENSE,LICENSE.{txt,MIT,md,rst},LICENCE,LICENSES/*}; do
     [ -f "$file" ] || continue
     install -D -m 644 "$file" "$destination/licenses/$1/$(basename "$file")"
-    return 0
+    found=yes
   done
+  [ -z "$found" ] || return 0
   echo "$1: found no licence in its source" >&2
   exit 1
 }
