@@ -212,7 +212,7 @@ def _fill(joined: Any, target: pathlib.Path, number: int, content: _Content) -> 
     iteration = joined.create_group(f"/data/{number}")
     iteration.create_group("meshes")
     joined.attrs.update(content.root | {"iterationEncoding": np.bytes_("fileBased"),
-                                        "iterationFormat": np.bytes_(series + "_%06T")})
+                                        "iterationFormat": np.bytes_(os.fsencode(series) + b"_%06T")})
     iteration.attrs.update(content.group)
     told = [f"{target}: {line}" for line in missing_clients.sentences({number: missing_clients.of(content.group)})]
     for (root, name), variable in sorted(content.variables.items()):

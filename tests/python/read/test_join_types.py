@@ -1,9 +1,12 @@
 """`tailrace join` of arrays of each type, among them those of which HDF5 makes no number 0."""
 
+import os
+
 import h5py
 import numpy as np
 import pytest
 import tailrace
+from tailrace import cli
 
 TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
          "float64", "longdouble", "complex64", "complex128")
@@ -57,3 +60,15 @@ def test_an_array_that_hdf5_cannot_join_is_named_and_left_out(files, run):
     assert code == 1 and len(lines) == 1 and "sim_000000.h5: int8: " in lines[0], message
     with h5py.File(files / "sim_000000.h5") as file:
         assert set(file["data/0/meshes"]) == set(TYPES) - {"int8"}
+
+
+@pytest.mark.parametrize("name", ["größe", os.fsdecode(b"\xff")], ids=["umlaut", "bytes"])
+def test_a_series_that_was_renamed(tmp_path, name):
+    with tailrace.open({"name": "sim", "layouts": {"l": {"type": "float64", "shape": [4]}},
+                        "variables": {"v": {"layout": "l"}}}, path=tmp_path) as client:
+        client.write("v", 0, np.ones(4))
+        client.end_iteration(0)
+    (tmp_path / "sim_c0_000000.h5").rename(tmp_path / f"{name}_c0_000000.h5")
+    assert cli.main(["join", str(tmp_path)]) == 0
+    with h5py.File(tmp_path / f"{name}_000000.h5") as file:
+        assert file.attrs["iterationFormat"] == os.fsencode(name) + b"_%06T"
