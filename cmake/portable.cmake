@@ -23,9 +23,9 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${TAILRACE_PORTABLE}/libraries/lib/pkgconfig)
-# What nothing calls is left out.
+# What nothing calls is left out, and where the sources were.
 foreach(language C CXX)
-  set(CMAKE_${language}_FLAGS_INIT "-ffunction-sections -fdata-sections")
+  set(CMAKE_${language}_FLAGS_INIT "-ffunction-sections -fdata-sections -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
 endforeach()
 foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT 
