@@ -464,7 +464,7 @@ contains
     if (c_describe(self%handle, pointer) == tailrace_ok) text = f_string(pointer)
   end function
 
-  ! Returns the details of the failure that the last failing call returned.
+  ! Returns the details of the failure that the last failing call returned. The message has shapes in C's order.
   subroutine client_last_error(self, failure)
     class(tailrace_client), intent(in) :: self
     type(tailrace_failure), intent(out) :: failure
@@ -489,6 +489,9 @@ contains
     failure%file = f_string(error%file)
     failure%variable = f_string(error%variable)
     failure%message = f_string(error%message)
+    if (index(failure%message, "found shape [") > 0) then
+      failure%message = failure%message // "; both are in C's order, the reverse of Fortran's"
+    end if
   end subroutine
 
   ! Returns the message of that failure.

@@ -290,6 +290,7 @@ contains
     call expect(status == tailrace_wrong_type .and. index(out%message(), "write_long_double") > 0, "nor long double")
     call out%write("plane", 0, turned, status)
     call expect(status == tailrace_wrong_shape .and. index(out%message(), "plane") > 0, "a turned array is refused")
+    call expect(index(out%message(), "the reverse of Fortran's") > 0, "and the order of the shapes is said")
     call out%write("plane", 0, plane(1, 1), status)
     call expect(status == tailrace_wrong_shape, "a scalar is refused")
     call out%write("plane", 0, wide(1:12:2, :), status)
