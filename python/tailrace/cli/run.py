@@ -90,9 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.program and not arguments.print:
             raise ValueError("found no program, expected one (see tailrace run --help)")
         if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None or arguments.relaxed):
-            raise ValueError("found --collective, --aggregators or --relaxed without --mpiio, expected it")
+            raise ValueError("found --collective, --aggregators or --relaxed without --mpiio, which they need")
         if arguments.trace and not arguments.openfoam:
-            raise ValueError("found --trace without --openfoam, expected it")
+            raise ValueError("found --trace without --openfoam, which it needs")
         if arguments.mpiio and arguments.openfoam:
             raise ValueError("found --mpiio beside --openfoam, expected one of them")
         if arguments.mpiio:
