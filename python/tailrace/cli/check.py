@@ -15,8 +15,9 @@ def register(subparsers: Any) -> None:
     """Adds the command."""
     parser = subparsers.add_parser(
         "check", help="check a configuration file",
-        description="Checks the whole configuration, as opening it would, without writing anything. Exit code 1 if "
-                    "it is wrong: each mistake is shown with file, line, column and key, what was found and what was "
+        description="Checks the whole configuration, as opening it would, without writing anything; not whether the "
+                    "machine has the memory, the processors and the directory that it names. Exit code 1 if it is "
+                    "wrong: each mistake is shown with file, line, column and key, what was found and what was "
                     "expected, and the line itself.")
     parser.add_argument("config", metavar="CONFIG", nargs="?", help="the YAML file")
     parser.add_argument("--client", type=int, default=0, metavar="N", help="check it for this client (default: 0)")
