@@ -18,6 +18,7 @@ struct InspectArguments {
 
 bool has_error(const OrderedJson& content) {
   if (content.contains("error")) return true;
+  if (content.contains("damaged") && !content["damaged"].empty()) return true;
   if (!content.contains("measurements")) return false;
   const OrderedJson& statistics = content["measurements"]["statistics"];
   return std::any_of(statistics.begin(), statistics.end(),

@@ -157,8 +157,9 @@ std::string pattern_of(const std::string& name, const FilesOf& files) {
   return each.size() == 1 ? fs::path(*each.begin()).filename().string() : name + "_*.h5";
 }
 
-// Returns the runs of a series (attribute tailraceRun) in the order of their first iteration.
-OrderedJson runs_of(const FilesOf& files) {
+// Returns the runs of a series (attribute tailraceRun) in the order of their first iteration. Adds a line to
+// `damaged` for each file that cannot be read.
+OrderedJson runs_of(const FilesOf& files, std::vector<std::string>& damaged) {
   std::map<std::string, std::vector<int64_t>> together;  // a file may have many iterations
   for (const int64_t iteration : evenly_spread(files, kMostOfRuns)) {
     together[files.at(iteration)].push_back(iteration);
@@ -168,6 +169,7 @@ OrderedJson runs_of(const FilesOf& files) {
     OutlineWanted wanted{.below_groups = false};
     for (const int64_t iteration : iterations) wanted.groups.push_back(group_of(iteration));
     const Result<Outline> file = file_outline(path, wanted);
+    if (!file.ok()) damaged.push_back(path + ": not readable: " + file.status().fault().message);
     if (!file.ok() || file.value().groups.size() != iterations.size()) continue;
     const OrderedJson of_file = attribute_of(file.value().root, "tailraceRun");
     for (const int64_t iteration : iterations) {
@@ -323,7 +325,7 @@ OrderedJson series_in(const std::string& directory, const std::vector<std::strin
     const std::set<std::string> paths = paths_of(files);
     if (std::includes(of_plain.begin(), of_plain.end(), paths.begin(), paths.end())) continue;
     OrderedJson one = describe_series(name, pattern_of(name, files), files, damaged);
-    one["runs"] = runs_of(files);
+    one["runs"] = runs_of(files, damaged);
     if (series.size() < kMostSeries) describe(files, false, one);
     series.push_back(std::move(one));
   }

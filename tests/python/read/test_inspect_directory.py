@@ -68,10 +68,12 @@ def test_json_has_all_of_that(run, folder):
     assert shapes[0]["T"] == [3, 6] and shapes[1]["T"] == [4, 6] and shapes[0]["steps"] == [1]
 
 
-def test_a_damaged_last_file_leaves_the_rest_readable(run, folder):
-    (folder / "sim_c0_000002.h5").write_bytes(b"torn")
-    code, text, _ = run("inspect", folder)
-    assert code == 0 and "E/x" in text and "in total: 6 files" in text
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_damaged_file_is_named_and_leaves_the_rest_readable(run, folder, step):
+    (folder / f"sim_c0_00000{step}.h5").write_bytes(b"torn")
+    code, text, complaints = run("inspect", folder)
+    assert code == 1 and "E/x" in text and "in total: 6 files" in text
+    assert complaints.count(f"sim_c0_00000{step}.h5: not readable") == 1
 
 
 def test_a_file_shows_particles_too(run, folder):
