@@ -32,7 +32,11 @@ def read(path: str | os.PathLike[str], *, name: str | None = None, iterations: S
     With ``species``, the particles of exactly one iteration, along ``particle``. Raises ``ValueError`` if there is no
     such series, and ``ImportError`` without xarray. Warns of iterations in which clients are missing.
     """
-    import xarray
+    try:
+        import xarray
+    except ImportError as why:
+        raise ImportError("tailrace.read needs xarray, which is not installed: run `pip install xarray`",
+                          name="xarray") from why
 
     series = find(path, name)
     chosen = series.iterations if iterations is None else list(iterations)

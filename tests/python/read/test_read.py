@@ -108,6 +108,12 @@ def test_particles_of_one_iteration(written):
             tailrace.read(written, **arguments)
 
 
+def test_without_xarray(written, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(ImportError, match="pip install xarray"):
+        tailrace.read(written)
+
+
 def test_which_series(written, run):
     with tailrace.open("waves.yaml", 1, text=CONFIG.format(path=written)) as client:
         client.write("T", 0, plane(7))
