@@ -28,7 +28,8 @@ def is_installed() -> bool:
 def installed_by() -> str:
     """Returns the command that installs it: that of tailrace's repository where this Python is in its .venv."""
     in_repository = (pathlib.Path(sys.prefix).parent / "lab/tailrace_lab").is_dir()
-    return "`make build` or `pip install ./lab`" if in_repository else "`pip install 'tailrace[lab]'`"
+    from_wheels = "`pip install --find-links FOLDER 'tailrace[lab]'`, with the folder of the wheels"
+    return "`make build` or `pip install ./lab`" if in_repository else from_wheels
 
 
 def missing(what: str) -> str:

@@ -10,7 +10,8 @@ from tailrace import lab
 from tailrace.pictures import source
 
 DATA = REPOSITORY / "tests/python/figures/pictures"
-INSTALL = "run `pip install 'tailrace[lab]'`\n"
+BY = "`pip install --find-links FOLDER 'tailrace[lab]'`, with the folder of the wheels"
+INSTALL = f"run {BY}\n"
 
 
 def forget():
@@ -43,7 +44,7 @@ def test_in_the_repository_make_installs_it(without_lab, monkeypatch, run):
 
 def test_help_says_what_is_missing(without_lab, run):
     code, text, _ = run("--help")
-    assert code == 0 and " ".join(text.split()).count("(not installed: needs `pip install 'tailrace[lab]'`)") == 2
+    assert code == 0 and " ".join(text.split()).count(f"(not installed: needs {BY})") == 2
 
 
 def test_measuring_says_what_is_missing(without_lab, run, tmp_path):
@@ -54,7 +55,7 @@ def test_measuring_says_what_is_missing(without_lab, run, tmp_path):
 def test_a_report_of_a_benchmark_says_what_is_missing(without_lab, run, tmp_path):
     code, text, message = run("report", DATA / "peers.json", "--out", tmp_path / "report.html")
     assert (code, text) == (1, "") and "expected a trace or statistics of tailrace" in message
-    assert "pip install 'tailrace[lab]'" in message
+    assert "pip install --find-links FOLDER 'tailrace[lab]'" in message
 
 
 def test_a_report_of_an_own_run_needs_none(without_lab, run, tmp_path):
