@@ -121,6 +121,17 @@ def chosen() -> Mpi:
     return find().chosen(os.environ.get(VARIABLE, ""))
 
 
+def of_user() -> Mpi:
+    """Returns the MPI of the user's programs: the one that TAILRACE_MPI names, else that of the plain mpicc, else the
+    first. Raises NoMpi."""
+    plain = shutil.which("mpicc")
+    said = _asked(plain) if plain and not os.environ.get(VARIABLE) else ""
+    for mpi in find().mpis:
+        if isinstance(said, str) and re.match(_LIBRARY[mpi.name], said):
+            return mpi
+    return chosen()
+
+
 def summary() -> str:
     """Returns one line that names the chosen MPI and the others. Raises WrongName."""
     try:

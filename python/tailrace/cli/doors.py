@@ -33,7 +33,8 @@ def register(subparsers: Any) -> None:
     mpi = kinds.add_parser(
         "mpiio", help="for MPI-IO, with the MPI that mpicc and mpicxx belong to",
         description="Builds the library for MPI-IO with the MPI whose mpicc, mpicxx and mpiexec are on PATH. If "
-                    f"there are several, {mpis.VARIABLE} chooses one ({' or '.join(mpis.NAMES)}).")
+                    f"there are several, {mpis.VARIABLE} chooses one ({' or '.join(mpis.NAMES)}); by default, it is "
+                    "that of `mpicc`.")
     mpi.set_defaults(run=run_mpiio)
     foam = kinds.add_parser(
         "openfoam", help="for OpenFOAM, whose environment is set",
@@ -82,7 +83,7 @@ def run_mpiio(arguments: argparse.Namespace) -> int:
     """Runs `doors build mpiio`; returns the exit code."""
     del arguments
     try:
-        mpi = mpis.chosen()
+        mpi = mpis.of_user()
         print(f"for {mpi}")
         return _built(doors.build_mpiio(mpi, _Steps()))
     except (doors.Failed, mpis.NoMpi) as why:

@@ -138,6 +138,16 @@ def test_the_variable_chooses(machine, monkeypatch):
         mpis.chosen()
 
 
+@pytest.mark.parametrize("plain", ["mpich", "openmpi"])
+def test_users_programs_have_the_mpi_of_the_plain_compiler(machine, monkeypatch, plain):
+    both(machine, plain, plain)
+    monkeypatch.delenv("TAILRACE_MPI", raising=False)
+    assert mpis.of_user().name == plain
+    other = {"mpich": "openmpi", "openmpi": "mpich"}[plain]
+    monkeypatch.setenv("TAILRACE_MPI", other)
+    assert mpis.of_user().name == other
+
+
 def test_a_compiler_of_neither(machine):
     machine.put("mpicc", "echo 'whose.c:3:10: fatal error: mpi.h: No such file' >&2\nexit 1\n")
     with pytest.raises(mpis.NoMpi, match="mpicc ended with exit code 1: .*mpi.h"):
