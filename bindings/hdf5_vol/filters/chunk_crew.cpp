@@ -107,10 +107,10 @@ void ChunkCrew::report() {
   const std::lock_guard lock(mutex_);
   if (chunks_ == 0) return;
   std::fprintf(stderr,
-               "tailrace: %s of HDF5 data, %.1f MiB, filtered beside the program: %.1f MiB then; %llu that "
-               "a filter failed with\n",
+               "tailrace: %s of HDF5 data, %.1f MiB, filtered beside the program: %.1f MiB then; "
+               "%s\n",
                process::counted(chunks_, "chunk").c_str(), static_cast<double>(bytes_) / (1 << 20),
-               static_cast<double>(bytes_filtered_) / (1 << 20), static_cast<unsigned long long>(unfiltered_));
+               static_cast<double>(bytes_filtered_) / (1 << 20), process::counted(unfiltered_, "failure").c_str());
 }
 
 }  // namespace tailrace::hdf5

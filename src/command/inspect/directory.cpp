@@ -149,12 +149,16 @@ void show_directory(const OrderedJson& content) {
   const std::string path = content.at("path").get<std::string>();
   show_series(content);
   for (const OrderedJson& one : content.at("series")) {
-    for (const std::string& line : run_warnings(one)) complain(path + ": " + line);
+    const RunsNote runs = runs_note(one);
+    if (runs.is_warning) complain(path + ": " + runs.text);
+    if (!runs.is_warning && !runs.text.empty()) say(runs.text);
     for (const OrderedJson& line : one["missing"]) {
       complain(fmt::format("{}: {}: {}", path, text_of(one["name"]), text_of(line)));
     }
   }
   for (const OrderedJson& name : content.at("unfinished")) say("unfinished: " + text_of(name));
+  if (!content.at("unfinished").empty())
+    say("tailrace recover completes or removes those of programs that have ended");
   for (const OrderedJson& line : content.at("dropped")) say(text_of(line));
   for (const OrderedJson& line : content.at("damaged")) complain(text_of(line));
   if (content.at("objects") != 0) say("objects of striped files: " + content["objects"].dump());

@@ -357,7 +357,7 @@ std::vector<std::pair<std::string, OrderedJson>> common_variables(const OrderedJ
   return all;
 }
 
-std::vector<std::string> run_warnings(const OrderedJson& one) {
+RunsNote runs_note(const OrderedJson& one) {
   const OrderedJson& runs = one.at("runs");
   if (runs.size() < 2) return {};
   std::vector<std::string> listed;
@@ -369,7 +369,8 @@ std::vector<std::string> run_warnings(const OrderedJson& one) {
   }
   return {fmt::format("{}: the files are of {} runs; {}: {}", one.at("name").get<std::string>(), runs.size(),
                       mixed ? "iterations of one lie between those of another" : "one continues the other",
-                      fmt::join(listed, ", "))};
+                      fmt::join(listed, ", ")),
+          mixed};
 }
 
 }  // namespace tailrace::impl

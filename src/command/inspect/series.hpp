@@ -21,7 +21,11 @@ OrderedJson series_in(const std::string& directory, const std::vector<std::strin
 // shape, which is null where it is not the same everywhere.
 std::vector<std::pair<std::string, OrderedJson>> common_variables(const OrderedJson& series);
 
-// Returns notes for the reader on a series of several runs.
-std::vector<std::string> run_warnings(const OrderedJson& one);
+// Returns a note for the reader on a series of several runs.
+struct RunsNote {
+  std::string text = {};    // "" on a series of one run
+  bool is_warning = false;  // the runs are mixed: one does not continue another
+};
+RunsNote runs_note(const OrderedJson& one);
 
 }  // namespace tailrace::impl

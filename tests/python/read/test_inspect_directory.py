@@ -155,3 +155,14 @@ def test_joined_arrays_have_the_shape_of_the_whole(run, tmp_path):
     assert run("join", tmp_path)[0] == 0
     table = rows(run("inspect", tmp_path)[1])
     assert ["T", "int32", "4", "×", "6", "1"] in table and ["own", "int32", "5", "1"] in table
+
+
+def test_a_run_that_continues_another_is_no_complaint(run, tmp_path):
+    for begin in (0, 2):
+        with tailrace.open(CONFIG | {"storage": {"existing": "continue"}}, path=tmp_path / "again") as out:
+            for step in range(begin, begin + 2):
+                out.write("steps", step, np.array(7, "i4"))
+                out.end_iteration(step)
+    code, text, message = run("inspect", tmp_path / "again")
+    assert code == 0 and message == ""
+    assert "the files are of 2 runs; one continues the other: " in text
