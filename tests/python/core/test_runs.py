@@ -375,11 +375,11 @@ def test_files_of_an_earlier_run_are_refused_replaced_or_continued(config, out, 
                                   **{name(step): 3 + 1e6 * step for step in (3, 4)}}
         capfd.readouterr()
         assert cli.main(["inspect", str(out)]) == 0
-        assert "2 runs" in capfd.readouterr().err
+        assert "2 runs" in capfd.readouterr().out
         assert run_once("replace", 4.0, (0, 1)) == []
         assert first_values() == {name(step): 4 + 1e6 * step for step in range(2)}
         assert cli.main(["inspect", str(out)]) == 0
-        assert "runs" not in capfd.readouterr().err
+        assert "runs" not in "".join(capfd.readouterr())
 
 
 def test_recover_after_the_servers_death_publishes_what_came_and_removes_nothing(config, out, capfd):
