@@ -32,7 +32,7 @@ tailrace=$work/clean/bin/tailrace
 
 run "tailrace demo" "$tailrace" demo --quick --dir "$work/demo"
 "$tailrace" bench pattern 2>log && echo "there is a laboratory already" && exit 1
-grep -q "pip install 'tailrace\[lab\]'" log || { cat log && exit 1; }
+grep -q "pip install --find-links FOLDER 'tailrace\[lab\]'" log || { cat log && exit 1; }
 run "installed, with the extra lab" clean/bin/pip install --no-compile --disable-pip-version-check \
   --find-links "$(dirname "$wheel")" "${wheel}[lab]"
 run "tailrace bench pattern" "$tailrace" bench pattern --quick --writers none,sync,tailrace-alloc --dir "$work/bench"
