@@ -28,6 +28,6 @@ foreach(language C CXX)
   set(CMAKE_${language}_FLAGS_INIT "-ffunction-sections -fdata-sections -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
 endforeach()
 foreach(kind EXE SHARED MODULE)
-  set(CMAKE_${kind}_LINKER_FLAGS_INIT 
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT
       "-L${TAILRACE_PORTABLE}/libraries/lib -Wl,--gc-sections -Wl,--as-needed")
 endforeach()
