@@ -4,6 +4,7 @@
 //
 //   calibrate finds how many passes of the kernel take the wanted time
 //   fields    computes and writes a large dataset, in turn
+//   direct    writes as many bytes as one of them past the page cache, and syncs: the limit
 //   slabs     writes one dataset in 4 KiB hyperslabs, row after row or column after column
 //   metadata  writes small datasets and attributes, for which nothing can be gained
 //   read      reads one dataset, of which nothing is in memory, a slab at a time, and computes, in turn
@@ -23,8 +24,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -71,12 +75,23 @@ std::vector<double> some_values(uint64_t bytes) {
 
 hid_t creation_list(const Options& options) {
   const hid_t creation = good(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate");
-  if (!options.filter) return creation;
+  if (!options.filter && !options.chunks) return creation;
   const hsize_t chunk = std::min(uint64_t{4} << 20, options.bytes) / sizeof(double);
   H5Pset_chunk(creation, 1, &chunk);
+  if (!options.filter) {
+    H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+    return creation;
+  }
   H5Pset_shuffle(creation);
   H5Pset_deflate(creation, 1);
   return creation;
+}
+
+void sync(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY);
+  const bool synced = file >= 0 && fsync(file) == 0 && close(file) == 0;
+  if (!synced) throw std::runtime_error("sync failed");
 }
 
 nlohmann::json fields(const Options& options) {
@@ -109,9 +124,32 @@ nlohmann::json fields(const Options& options) {
   }
   const double closing = now();
   good(H5Fclose(file), "H5Fclose");
+  const double closed = now();
+  if (options.sync) sync(options.file);
   const double end = now();
-  return {{"total", end - start}, {"computing", computing}, {"writing", writing},
-          {"first", first},       {"slowest", slowest},     {"closing", end - closing}};
+  return {{"total", end - start}, {"computing", computing},  {"writing", writing},         {"first", first},
+          {"slowest", slowest},   {"syncing", end - closed}, {"closing", closed - closing}};
+}
+
+// Writes past the page cache, in pieces of 8 MiB, into space that is reserved.
+nlohmann::json direct(const Options& options) {
+  constexpr size_t kPiece = size_t{8} << 20;
+  const uint64_t bytes = std::max<uint64_t>(options.bytes / kPiece, 1) * kPiece;
+  const std::unique_ptr<void, void (*)(void*)> piece(std::aligned_alloc(4096, kPiece), std::free);
+  if (piece == nullptr) throw std::bad_alloc();
+  std::memset(piece.get(), 1, kPiece);
+  const int file = open(options.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT, 0644);
+  if (file < 0 || posix_fallocate(file, 0, static_cast<off_t>(bytes)) != 0) throw std::runtime_error("open failed");
+  const double start = now();
+  for (uint64_t at = 0; at < bytes; at += kPiece) {
+    if (pwrite(file, piece.get(), kPiece, static_cast<off_t>(at)) != static_cast<ssize_t>(kPiece)) {
+      throw std::runtime_error("pwrite failed");
+    }
+  }
+  fdatasync(file);
+  const double took = now() - start;
+  close(file);
+  return {{"writing", took * static_cast<double>(options.bytes) / static_cast<double>(bytes)}};
 }
 
 nlohmann::json slabs(const Options& options) {
@@ -260,15 +298,16 @@ int run(int argc, char** argv) {
                "hdf5_bench"};
   Options options;
   const std::map<std::string, nlohmann::json (*)(const Options&)> patterns = {
-      {"calibrate", calibrate},  {"fields", fields},     {"slabs", slabs},
-      {"metadata", metadata},    {"read", read},         {"copy", copy},
-      {"back", read_back},       {"add", add_to_rows},   {"append", append_rows},
-      {"flush", flush_each_row}, {"parts", write_parts}, {"files", write_files}};
+      {"calibrate", calibrate}, {"fields", fields},        {"direct", direct},
+      {"slabs", slabs},         {"metadata", metadata},    {"read", read},
+      {"copy", copy},           {"back", read_back},       {"add", add_to_rows},
+      {"append", append_rows},  {"flush", flush_each_row}, {"parts", write_parts},
+      {"files", write_files}};
   app.add_option("--file", options.file, "the file to write; with read, also to read")->required();
   app.add_option("--plugins", options.plugins, "the directory of the connector; none: plain HDF5");
   app.add_option("--connector", options.connector, "the connector's settings, such as 'place=core'");
   app.add_option("--pattern", options.pattern,
-                 "calibrate, fields, slabs, metadata, read, copy, back, add, append, "
+                 "calibrate, fields, direct, slabs, metadata, read, copy, back, add, append, "
                  "flush, parts or files")
       ->check(CLI::IsMember(patterns));
   app.add_option("--iterations", options.iterations, "iterations of fields, read and copy")
@@ -283,6 +322,8 @@ int run(int argc, char** argv) {
   app.add_flag("--columns", options.columns, "slabs: column after column");
   app.add_flag("--random", options.random, "back, add: rows in no order");
   app.add_flag("--filter", options.filter, "fields: chunks of 4 MiB, shuffle, deflate 1");
+  app.add_flag("--chunks", options.chunks, "fields: chunks of 4 MiB without filters, allocated early");
+  app.add_flag("--sync", options.sync, "fields: an fsync after the close");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

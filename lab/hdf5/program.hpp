@@ -24,6 +24,8 @@ struct Options {
   bool columns = false;
   bool random = false;
   bool filter = false;
+  bool chunks = false;
+  bool sync = false;
 };
 
 inline hid_t good(hid_t id, const char* what) {

@@ -47,6 +47,12 @@ LITTLE = (
     ("files with 80 kB", "1000", "files"),
 )
 LITTLE_BAR = 1.05
+# Fields that the program syncs after the close: title, settings of the connector, and the options of the program.
+SYNCED = (
+    ("fields, synced", ""),
+    ("fields, synced, place core", "place=core"),
+    ("fields in chunks, synced", "", "--chunks"),
+)
 FIRST_WRITE_BAR = 0.030  # seconds
 
 
@@ -75,6 +81,13 @@ def over_limit(plain: Report, carried: Report) -> float:
     return carried["total"] / (compute + write + (count - 1) * max(compute, write) + count * carried["copy"])
 
 
+def over_durable_limit(plain: Report, carried: Report) -> float:
+    """Returns the same for data that a sync makes durable: writing takes what it takes past the page cache."""
+    count = carried["iterations"]
+    compute, write = plain["computing"] / count, carried["direct"]
+    return carried["total"] / (compute + write + (count - 1) * max(compute, write) + count * carried["copy"])
+
+
 def patterns(quick: bool, passes: int) -> list[Pattern]:
     size = str(1 << 20 if quick else 128 << 20)
     many = "1000" if quick else "100000"
@@ -94,6 +107,9 @@ def patterns(quick: bool, passes: int) -> list[Pattern]:
         Pattern("fields, place core", fields, lambda plain, carried: carried["computing"] / plain["computing"],
                 "computing / plain", 1.03, words="place=core"),
         Pattern("fields, place core", fields, first, "s, the first write", FIRST_WRITE_BAR, words="place=core"),
+        *(Pattern(title, (*fields, "--sync", *options), over_durable_limit, "total / (limit + a copy of each)", 1.1,
+                  words=words)
+          for title, words, *options in SYNCED),
         Pattern("fields, shuffle and deflate", (*fields, "--filter"), speed, "times as fast as plain", 1.5, True),
         Pattern("hyperslabs of 4 KiB, columns", ("--pattern", "slabs", "--count", many, "--columns"), speed,
                 "times as fast as plain", 3, True),
@@ -171,7 +187,8 @@ def measure(folder: pathlib.Path, arguments: argparse.Namespace, rows: list[Repo
     a field."""
     missed = []
     runs: dict[tuple[tuple[str, ...], str], list[tuple[Report, Report]]] = {}
-    copy = run(folder, ("--pattern", "copy", "--bytes", str(1 << 20 if arguments.quick else 128 << 20)), None)
+    size = str(1 << 20 if arguments.quick else 128 << 20)
+    copy = run(folder, ("--pattern", "copy", "--bytes", size), None)
     each = statistics.median(copy["copies"])
     compute = "0.01" if arguments.quick else "0.47"
     passes = run(folder, ("--pattern", "calibrate", "--compute", compute), None)["passes"]
@@ -186,6 +203,9 @@ def measure(folder: pathlib.Path, arguments: argparse.Namespace, rows: list[Repo
                 kinds: list[str | None] = [None, connector]
                 turn = {kind: run(folder, pattern.options, kind) for kind in (kinds if number % 2 else kinds[::-1])}
                 turn[connector] |= {"iterations": 8, "copy": each}
+                if "--sync" in pattern.options:
+                    limit = run(folder, ("--pattern", "direct", "--bytes", size), None)
+                    turn[connector] |= {"direct": limit["writing"]}
                 found.append((turn[None], turn[connector]))
             runs[pattern.options, connector] = found
         pairs = runs[pattern.options, connector]
