@@ -24,7 +24,7 @@ class ThreadPlace final : public Place {
  public:
   // Makes the place for a client with `variables` variables. Borrows `doorbell`. The pool has `budget` bytes (a
   // multiple of the page). With `prefault` they are taken from the system beside the program, from start() on;
-  // otherwise as the program uses them.
+  // otherwise as the program uses them, and as much again beside it.
   static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, bool prefault, size_t variables, CpuSet cpus,
                                                      Doorbell& doorbell);
   ~ThreadPlace() override;
@@ -48,6 +48,7 @@ class ThreadPlace final : public Place {
  private:
   ThreadPlace(MappedMemory pool, bool prefault, size_t variables, CpuSet cpus, Doorbell& doorbell);
   void start_toucher(std::function<void()> taken);
+  void take_as_much_again(uint64_t end);
 
   // Constant after construction.
   const std::shared_ptr<MappedMemory> pool_;
