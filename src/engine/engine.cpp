@@ -135,13 +135,14 @@ void Engine::submit(Request request) {
 }
 
 void Engine::progress(Urgency urgency) {
-  if (urgency == Urgency::waiting) {
+  if (urgency >= Urgency::waiting) {
     gather_.hurry();
     scheduler_.hurry();
   }
   executor_.pace().hurry(urgency != Urgency::none);
-  while (step()) {
-  }
+  do {
+    if (urgency != Urgency::crowded) write_behind();
+  } while (step());
   count_busy();
 }
 
@@ -162,6 +163,17 @@ bool Engine::step() {
   const bool something_served = serve();
   const bool something_taken = executor_.has_room() && take_ready();
   return something_ended || an_operation_ended || something_served || something_taken;
+}
+
+// Begins to write to the device what is in the page cache. Nothing waits for that but the close of the file.
+void Engine::write_behind() {
+  while (const std::optional<WriteBehind::Next> next = executor_.behind().next()) {
+    operations_.submit({.kind = FileOperation::Kind::behind,
+                        .file = next->file,
+                        .offset = next->extent.offset,
+                        .size = next->extent.length},
+                       0, [this, file = next->file](FileOperationEnd&) { executor_.behind().ended(file); });
+  }
 }
 
 // Ends the reads that got all their bytes from pending writes. Returns true if there were any.
@@ -345,7 +357,7 @@ void Engine::start(const Request& request) {
     Status status{std::move(fault)};
     if (request.operation != Operation::publish) return finish(&request, status);
     under_way_[request.slot].outcome = std::move(status);
-    return begin({.kind = FileOperation::Kind::close, .file = of.handle}, request);
+    return begin_last({.kind = FileOperation::Kind::close, .file = of.handle}, request);
   }
   switch (request.operation) {
     case Operation::read:
@@ -366,14 +378,14 @@ void Engine::start(const Request& request) {
           request, request.client);
     case Operation::sync: executor_.start_sync(&request, {of.handle, of.path}); return;
     case Operation::publish:
-      return begin({.kind = FileOperation::Kind::publish,
-                    .file = of.handle,
-                    .path = of.final_path,
-                    .replace = request.replace},
-                   request);
-    case Operation::close: return begin({.kind = FileOperation::Kind::close, .file = of.handle}, request);
+      return begin_last({.kind = FileOperation::Kind::publish,
+                         .file = of.handle,
+                         .path = of.final_path,
+                         .replace = request.replace},
+                        request);
+    case Operation::close: return begin_last({.kind = FileOperation::Kind::close, .file = of.handle}, request);
     case Operation::remove:
-      return begin({.kind = FileOperation::Kind::remove, .file = of.handle, .path = of.path}, request);
+      return begin_last({.kind = FileOperation::Kind::remove, .file = of.handle, .path = of.path}, request);
   }
 }
 
@@ -382,6 +394,12 @@ void Engine::begin(FileOperation operation, const Request& request, uint32_t cli
   note_begun(request.slot, clock_.now());
   operations_.submit(std::move(operation), client,
                      [this, slot = request.slot](FileOperationEnd& end) { end_operation(slot, end.status); });
+}
+
+// Begins an operation that ends the use of the file's handle.
+void Engine::begin_last(FileOperation operation, const Request& request) {
+  const FileHandle file = operation.file;
+  executor_.behind().forget(file, [this, operation = std::move(operation), &request] { begin(operation, request); });
 }
 
 void Engine::end_opening(FileId id, FileOperationEnd& end) {

@@ -49,7 +49,8 @@ struct EngineOptions {
 enum class Urgency : uint8_t {
   none,      // they compute: writes may gather, take turns, and be held back by a rate
   sleeping,  // one of them sleeps: transfers begin whatever the rate is
-  waiting    // one of them waits, or soon will, and we do not know for which requests: nothing is held back
+  waiting,   // one of them waits, or soon will, and we do not know for which requests: nothing is held back
+  crowded    // the same, for memory: all work that gives none back is put off
 };
 
 class Engine {
@@ -189,6 +190,7 @@ class Engine {
   void end_unopened(const Request& request, const File& of);
   bool reserve(const Request& request, const File& of);
   bool serve();
+  void write_behind();
   void carry_out(std::span<const Request* const> batch);
   void count_before(const Request& request, std::span<const Piece> carried_out);
   void start_access(Access access);
@@ -199,6 +201,7 @@ class Engine {
   void finish(const Request* request, const Status& status);
   void note_end(RequestQueue::Ended& end);
   void begin(FileOperation operation, const Request& request, uint32_t client = 0);
+  void begin_last(FileOperation operation, const Request& request);
   void end_opening(FileId id, FileOperationEnd& end);
   void end_operation(uint32_t slot, const Status& status);
   void count_busy();

@@ -336,8 +336,9 @@ void Server::end_again() {
 // memory, or iterations to leave.
 Urgency Server::urgency() const {
   const bool is_short_of_iterations = 2 * ends_.size() > to_client_.iteration_limit();
-  const bool waits = verbs_.has_flushes() || blocks_.is_reading() || is_short_of_memory() || is_short_of_iterations ||
-                     (raw_ && raw_->is_waited_for());
+  if (is_short_of_memory()) return Urgency::crowded;
+  const bool waits =
+      verbs_.has_flushes() || blocks_.is_reading() || is_short_of_iterations || (raw_ && raw_->is_waited_for());
   if (waits) return Urgency::waiting;
   return to_client_.sleeps() ? Urgency::sleeping : Urgency::none;
 }

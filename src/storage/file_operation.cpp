@@ -30,6 +30,9 @@ FileOperationEnd carry_out(FileSystem& files, const FileOperation& operation) {
     case FileOperation::Kind::reserve:
       end.status = files.allocate(operation.file, operation.offset, operation.size);
       return end;
+    case FileOperation::Kind::behind:
+      files.write_behind(operation.file, operation.offset, operation.size);
+      return end;
     case FileOperation::Kind::size: {
       const Result<uint64_t> size = files.size(operation.file);
       end.status = size.status();

@@ -18,6 +18,7 @@ struct FileOperation {
     open,      // open `path`, as FileSystem::open does
     allocate,  // reserve `size` bytes from `offset` on, as FileSystem::allocate does
     reserve,   // the same, for writes that follow; or nothing, where that gains nothing
+    behind,    // see FileSystem::write_behind, for `size` bytes from `offset` on
     size,      // find the length of the file
     direct,    // open the file for direct transfers, too, if they are possible, as FileSystem::direct does
     close,
@@ -30,8 +31,8 @@ struct FileOperation {
     call       // call `call` with the file system. For calls that have no kind of their own
   };
   Kind kind = Kind::close;
-  // No transfer and no other operation of it is in progress; of a `size`, an `allocate` and a `reserve`: no close; of
-  // a `direct`: no close and no direct transfer.
+  // No transfer and no other operation of it is in progress; of a `size`, an `allocate`, a `reserve` and a `behind`:
+  // no close; of a `direct`: no close and no direct transfer.
   FileHandle file = 0;
   uint64_t offset = 0;  // bytes
   uint64_t size = 0;    // bytes

@@ -2,7 +2,8 @@
 // (storage.hpp).
 //
 // Each call finishes before it returns, on the calling thread: the calls are short, or nothing computes beside them.
-// Where storage/threads is used, calls come from several threads: one at a time on each open file, beside allocate().
+// Where storage/threads is used, calls come from several threads: one at a time on each open file, beside allocate()
+// and write_behind().
 // A Status has the errno of the system call that failed, or would have.
 #pragma once
 
@@ -94,6 +95,9 @@ class FileSystem {
   // Reserves the range, so that writing it cannot fail later for lack of space, and makes the file at least that
   // long. Does nothing and succeeds if the file system lacks this operation.
   virtual Status allocate(FileHandle file, uint64_t offset, uint64_t length) = 0;
+  // Makes the system begin to write the range to the device, as far as it is in the page cache and not there yet. The
+  // cache keeps it. May wait for the device's queue, not for the bytes. A hint: it cannot fail.
+  virtual void write_behind(FileHandle, uint64_t /*offset*/, uint64_t /*length*/) {}
   // Truncates or extends the file to `size` bytes; new bytes are zero.
   virtual Status truncate(FileHandle file, uint64_t size) = 0;
   // Renames the open file to `to`, in the same directory, atomically for readers. Before that, makes its bytes

@@ -52,6 +52,7 @@ struct Capabilities {
   // Most operations on files and names that are useful at once: more would wait in the back end, where nobody can ask
   // any more whether they may begin.
   uint32_t operations = std::numeric_limits<uint32_t>::max();
+  bool write_behind = false;  // writes that are not direct go into a page cache: see FileSystem::write_behind
 };
 
 class Storage {

@@ -47,7 +47,8 @@ SimStorage::SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& do
       dice_(dice),
       options_(options),
       name_(std::move(name)),
-      capabilities_{"simulated", options.depth, options.max_segments, options.direct_alignment, options.operations},
+      capabilities_{"simulated",        options.depth, options.max_segments, options.direct_alignment,
+                    options.operations, true},
       slots_(options.depth) {
   faults_.seen.resize(faults_.plan.hard.size());
 }

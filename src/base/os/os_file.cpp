@@ -155,6 +155,11 @@ Status OsFile::allocate(uint64_t offset, uint64_t length) {
   return Status::of_errno("allocate", path_, errno);
 }
 
+void OsFile::write_behind(uint64_t offset, uint64_t length) {
+  (void)::sync_file_range(buffered_, static_cast<off64_t>(offset), static_cast<off64_t>(length),
+                          SYNC_FILE_RANGE_WRITE);
+}
+
 Result<uint64_t> OsFile::size() const {
   struct stat found {};
   if (::fstat(buffered_, &found) != 0) return Status::of_errno("stat", path_, errno);

@@ -38,6 +38,8 @@ class OsFile {
   // Reserves the range and makes the file at least that long. Does nothing and succeeds where the file system lacks
   // this operation.
   Status allocate(uint64_t offset, uint64_t length);
+  // Makes the system begin to write the range from its page cache to the device. A hint, so it reports no failure.
+  void write_behind(uint64_t offset, uint64_t length);
   // Returns the length in bytes.
   Result<uint64_t> size() const;
   // Reads through the page cache. Returns the number of bytes, which is less than requested only at the end of the

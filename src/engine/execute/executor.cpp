@@ -299,6 +299,9 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   job.fruitless = 0;
   const auto moved = static_cast<uint64_t>(result);
   TAILRACE_ASSERT(moved <= extent.length);
+  if (job.writes() && !flight.plan.direct && storage_.capabilities().write_behind) {
+    behind_.note(job.target.handle, {extent.offset, moved});
+  }
   if (moved == extent.length) return;
   ++counts_.again;
   job.left.push_back({extent.offset + moved, extent.length - moved});

@@ -14,6 +14,7 @@
 #include "engine/execute/bounce_buffers.hpp"
 #include "engine/execute/pace.hpp"
 #include "engine/execute/transfer_plan.hpp"
+#include "engine/execute/write_behind.hpp"
 #include "model/access.hpp"
 #include "storage/storage.hpp"
 
@@ -77,6 +78,8 @@ class Executor {
   // How fast writes may begin. A delayed transfer delays all later ones.
   Pace& pace() { return pace_; }
   const Pace& pace() const { return pace_; }
+  // Knows what writes have left in the page cache, if the storage has one.
+  WriteBehind& behind() { return behind_; }
   // Returns true if the next transfer waits for its time alone.
   bool held() const { return held_; }
 
@@ -125,6 +128,7 @@ class Executor {
   MayBegin may_begin_;
   Counts counts_;
   Pace pace_;
+  WriteBehind behind_;
   bool held_ = false;
   std::vector<std::unique_ptr<InFlight>> in_flight_;  // by tag
   std::vector<uint32_t> free_tags_;

@@ -32,6 +32,9 @@ class OsFileSystem : public FileSystem {
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
     return files_.at(file).os.allocate(offset, length);
   }
+  void write_behind(FileHandle file, uint64_t offset, uint64_t length) override {
+    files_.at(file).os.write_behind(offset, length);
+  }
   Status truncate(FileHandle file, uint64_t size) override { return files_.at(file).os.truncate(size); }
   Status rename(FileHandle file, const std::string& to, bool replace) override {
     return files_.at(file).os.rename(to, replace);

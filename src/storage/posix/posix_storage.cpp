@@ -10,8 +10,11 @@ namespace tailrace::impl {
 namespace {
 
 Capabilities capabilities_of(const PosixStorage::Options& options) {
-  return {"posix, " + counted(options.devices, "write thread"), options.depth, kMaxSegments,
-          options.direct ? kDirectAlignment : 0};
+  return {.name = "posix, " + counted(options.devices, "write thread"),
+          .depth = options.depth,
+          .max_segments = kMaxSegments,
+          .direct_alignment = options.direct ? kDirectAlignment : 0,
+          .write_behind = true};
 }
 
 }  // namespace

@@ -192,7 +192,8 @@ Waits::Condition RemoteFiles::settled(FileHandle handle) {
 
 Task<FileOperationEnd> RemoteFiles::carry_out(FileOperation operation) {
   switch (operation.kind) {
-    case Kind::reserve: co_return FileOperationEnd{operation.tag};  // forwarders reserve by themselves
+    case Kind::reserve:
+    case Kind::behind: co_return FileOperationEnd{operation.tag};  // forwarders do both by themselves
     case Kind::direct: co_return FileOperationEnd{.tag = operation.tag, .direct = true};
     case Kind::open: co_return co_await open(std::move(operation));
     case Kind::stat:

@@ -38,6 +38,9 @@ class RootedFiles final : public FileSystem {
     return inner_.write(file, offset, from);
   }
   Status sync(FileHandle file) override { return inner_.sync(file); }
+  void write_behind(FileHandle file, uint64_t offset, uint64_t length) override {
+    inner_.write_behind(file, offset, length);
+  }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
     return inner_.allocate(file, offset, length);
   }

@@ -265,6 +265,16 @@ Status StripedFileSystem::allocate(FileHandle handle, uint64_t offset, uint64_t 
   return {};
 }
 
+void StripedFileSystem::write_behind(FileHandle handle, uint64_t offset, uint64_t length) {
+  const StripedFile& file = files_.at(handle);
+  if (file.id.empty()) return inner_.write_behind(file.objects[0], offset, length);
+  for (uint32_t index = 0; index < file.layout.count; ++index) {
+    const uint64_t begin = file.layout.in_object(index, offset);
+    const uint64_t end = file.layout.in_object(index, offset + length);
+    if (begin != end) inner_.write_behind(file.objects[index], begin, end - begin);
+  }
+}
+
 Status StripedFileSystem::truncate(FileHandle handle, uint64_t size) {
   const StripedFile& file = files_.at(handle);
   if (size >= StripeLayout::kEndless) return Status::of_errno("truncate", file.path, EFBIG);

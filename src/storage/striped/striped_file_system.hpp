@@ -48,6 +48,7 @@ class StripedFileSystem final : public FileSystem {
   Result<size_t> read(FileHandle file, uint64_t offset, std::span<std::byte> to) const override;
   Status sync(FileHandle file) override;
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override;
+  void write_behind(FileHandle file, uint64_t offset, uint64_t length) override;
   Status truncate(FileHandle file, uint64_t size) override;
   // The rename of object 0 is the one step. After it, the objects of a file that was replaced are removed.
   Status rename(FileHandle file, const std::string& to, bool replace) override;

@@ -68,7 +68,11 @@ UringStorage::UringStorage(Doorbell& doorbell, const Options& options, Ring ring
     : doorbell_(doorbell),
       cpus_(options.cpus),
       ring_(std::move(ring)),
-      capabilities_{"uring", options.depth, kMaxSegments, options.direct ? kDirectAlignment : 0},
+      capabilities_{.name = "uring",
+                    .depth = options.depth,
+                    .max_segments = kMaxSegments,
+                    .direct_alignment = options.direct ? kDirectAlignment : 0,
+                    .write_behind = true},
       files_(options.direct, options.roots),
       held_(options.depth),
       ended_(options.depth) {

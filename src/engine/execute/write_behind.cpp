@@ -1,0 +1,70 @@
+#include "engine/execute/write_behind.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+Extent around(const Extent& one, const Extent& other) {
+  const uint64_t begin = std::min(one.offset, other.offset);
+  return {begin, std::max(one.end(), other.end()) - begin};
+}
+
+}  // namespace
+
+void WriteBehind::note(FileHandle file, const Extent& written) {
+  Dirty& dirty = files_[file];
+  const Extent both = dirty.bytes > 0 ? around(dirty.range, written) : written;
+  const uint64_t bytes = dirty.bytes + written.length;
+  const bool near = both.length <= kLargest || both.length / kSparsest <= bytes;
+  dirty.range = near ? both : written;
+  dirty.bytes = near ? bytes : written.length;
+  if (is_due(dirty)) due_.push_back(file);
+}
+
+std::optional<WriteBehind::Next> WriteBehind::next() {
+  while (!due_.empty()) {
+    const FileHandle file = due_.back();
+    due_.pop_back();
+    const auto found = files_.find(file);
+    if (found == files_.end() || !is_due(found->second)) continue;
+    Dirty& dirty = found->second;
+    const Extent first{dirty.range.offset, std::min(dirty.range.length, kLargest)};
+    dirty.range = {first.end(), dirty.range.length - first.length};
+    dirty.bytes = dirty.range.length == 0 ? 0 : dirty.bytes - std::min(dirty.bytes, first.length);
+    dirty.under_way = true;
+    return Next{file, first};
+  }
+  return std::nullopt;
+}
+
+void WriteBehind::ended(FileHandle file) {
+  const auto found = files_.find(file);
+  TAILRACE_ASSERT(found != files_.end());
+  Dirty& dirty = found->second;
+  TAILRACE_ASSERT(dirty.under_way);
+  dirty.under_way = false;
+  if (!dirty.then) {
+    if (is_due(dirty)) due_.push_back(file);
+    return;
+  }
+  const std::function<void()> then = std::move(dirty.then);
+  files_.erase(found);
+  then();
+}
+
+void WriteBehind::forget(FileHandle file, std::function<void()> then) {
+  const auto found = files_.find(file);
+  if (found == files_.end()) return then();
+  if (found->second.under_way) {
+    found->second.then = std::move(then);
+    return;
+  }
+  files_.erase(found);
+  then();
+}
+
+}  // namespace tailrace::impl

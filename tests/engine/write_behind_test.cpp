@@ -1,0 +1,193 @@
+// Bytes in the page cache that go to the device before anybody asks: which, when, and what waits for it.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/execute/write_behind.hpp"
+#include "engine_rig.hpp"
+
+namespace tailrace::impl {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+struct Behind : ::testing::Test {
+  using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;  // offset and length
+
+  // Returns all operations that can begin now.
+  Ranges begun() {
+    Ranges all;
+    while (const auto next = behind.next()) all.emplace_back(next->extent.offset, next->extent.length);
+    return all;
+  }
+  WriteBehind behind;
+};
+
+TEST_F(Behind, LeavesALittleToTheSystem) {
+  behind.note(1, {0, WriteBehind::kFrom - 1});
+  EXPECT_TRUE(begun().empty());
+  behind.note(1, {WriteBehind::kFrom - 1, 1});
+  EXPECT_EQ(begun(), (Ranges{{0, WriteBehind::kFrom}}));
+}
+
+TEST_F(Behind, HasOneOperationOnAFileAtATime) {
+  behind.note(1, {0, 20 * kMiB});
+  behind.note(2, {0, 2 * kMiB});
+  EXPECT_EQ(begun().size(), 2u);
+  behind.note(1, {20 * kMiB, kMiB});
+  EXPECT_TRUE(begun().empty());
+  behind.ended(1);
+  EXPECT_EQ(begun(), (Ranges{{8 * kMiB, 8 * kMiB}}));
+  behind.ended(1);
+  EXPECT_EQ(begun(), (Ranges{{16 * kMiB, 5 * kMiB}}));
+  behind.ended(1);
+  EXPECT_TRUE(begun().empty());
+}
+
+TEST_F(Behind, ForgetsWhatLiesFarFromTheRest) {
+  behind.note(1, {0, kMiB / 2});
+  behind.note(1, {uint64_t{1} << 40, kMiB});
+  EXPECT_EQ(begun(), (Ranges{{uint64_t{1} << 40, kMiB}}));
+}
+
+TEST_F(Behind, ClosesAFileWhenItsOperationHasEnded) {
+  int closed = 0;
+  behind.forget(1, [&] { ++closed; });
+  EXPECT_EQ(closed, 1) << "nothing was written";
+  behind.note(1, {0, 9 * kMiB});
+  ASSERT_EQ(begun().size(), 1u);
+  behind.forget(1, [&] { ++closed; });
+  EXPECT_EQ(closed, 1);
+  behind.ended(1);
+  EXPECT_EQ(closed, 2);
+  EXPECT_TRUE(begun().empty()) << "the rest is the system's";
+  behind.note(1, {0, kMiB});
+  EXPECT_EQ(begun().size(), 1u) << "another file of the same handle";
+}
+
+TEST_F(Behind, BeginsOnlyWhatWasWritten) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 dice(seed);
+  std::vector<std::pair<uint64_t, uint64_t>> written;  // of each file: the least and the largest byte since its open
+  written.assign(3, {UINT64_MAX, 0});
+  std::vector<bool> busy(3, false);
+  for (int step = 0; step < 20000; ++step) {
+    const auto file = static_cast<FileHandle>(dice() % 3);
+    const Extent extent{dice() % (64 * kMiB), 1 + dice() % (3 * kMiB)};
+    if (dice() % 50 == 0 && !busy[file]) {
+      behind.forget(file, [&] { written[file] = {UINT64_MAX, 0}; });
+    } else if (busy[file] && dice() % 2 == 0) {
+      busy[file] = false;
+      behind.ended(file);
+    } else {
+      behind.note(file, extent);
+      written[file] = {std::min(written[file].first, extent.offset), std::max(written[file].second, extent.end())};
+    }
+    while (const auto next = behind.next()) {
+      EXPECT_FALSE(busy[next->file]);
+      busy[next->file] = true;
+      EXPECT_GE(next->extent.offset, written[next->file].first);
+      EXPECT_LE(next->extent.end(), written[next->file].second);
+      EXPECT_LE(next->extent.length, WriteBehind::kLargest);
+      EXPECT_GT(next->extent.length, 0u);
+    }
+  }
+}
+
+// A storage with a page cache, which holds its operations back until release().
+class WithPageCache final : public Storage {
+ public:
+  explicit WithPageCache(Storage& inner) : inner_(inner), capabilities_(inner.capabilities()) {
+    capabilities_.write_behind = true;
+  }
+
+  const Capabilities& capabilities() const override { return capabilities_; }
+  FileSystem& files() override { return inner_.files(); }
+  void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
+  void submit(const Transfer& transfer) override { inner_.submit(transfer); }
+  size_t reap(std::span<Completion> done) override { return inner_.reap(done); }
+  void submit(FileOperation operation) override {
+    if (operation.kind != FileOperation::Kind::behind) return inner_.submit(std::move(operation));
+    held.push_back(std::move(operation));
+  }
+  std::optional<FileOperationEnd> reap_operation() override { return inner_.reap_operation(); }
+  void release() {
+    for (FileOperation& operation : std::exchange(held, {})) inner_.submit(std::move(operation));
+  }
+
+  std::vector<FileOperation> held;
+
+ private:
+  Storage& inner_;
+  Capabilities capabilities_;
+};
+
+class BehindTheEngine : public ::testing::Test {
+ protected:
+  uint64_t write(FileId file, uint64_t offset) {
+    return submit(file, Operation::write, {{{offset, memory_.size()}, memory_.data()}});
+  }
+  uint64_t submit(FileId file, Operation operation, std::vector<Piece> pieces = {}) {
+    Request request;
+    request.operation = operation;
+    request.file = file;
+    request.pieces = std::move(pieces);
+    request.sink = &rig_.ends;
+    request.token = request.sequence = rig_.next_token++;
+    engine_.submit(std::move(request));
+    return rig_.next_token - 1;
+  }
+  void run(Urgency urgency = Urgency::none) {
+    for (int i = 0; i < 100; ++i) engine_.progress(urgency);
+  }
+
+  std::vector<std::byte> memory_ = std::vector<std::byte>(2 * kMiB);
+  EngineRig rig_;
+  WithPageCache storage_{rig_.faults};
+  Engine engine_{storage_, rig_.fifo, rig_.clock, {}};
+};
+
+TEST_F(BehindTheEngine, OnlyTheCloseWaits) {
+  const FileId file = engine_.open("file", OpenMode::create, 0, "");
+  const uint64_t first = write(file, 0);
+  run();
+  EXPECT_TRUE(rig_.ends.of(first).ok());
+  ASSERT_EQ(storage_.held.size(), 1u);
+  EXPECT_EQ(storage_.held[0].offset, 0u);
+  EXPECT_EQ(storage_.held[0].size, 2 * kMiB);
+  const uint64_t second = write(file, 2 * kMiB);
+  const uint64_t cut = submit(file, Operation::truncate);
+  run();
+  EXPECT_TRUE(rig_.ends.of(second).ok());
+  EXPECT_TRUE(rig_.ends.of(cut).ok());
+  const uint64_t close = submit(file, Operation::close);
+  run();
+  EXPECT_FALSE(rig_.ends.has(close));
+  EXPECT_FALSE(engine_.idle());
+  storage_.release();
+  run();
+  EXPECT_TRUE(rig_.ends.of(close).ok());
+  EXPECT_TRUE(engine_.idle());
+  EXPECT_TRUE(storage_.held.empty()) << "the file is closed";
+}
+
+TEST_F(BehindTheEngine, MemoryComesFirst) {
+  const FileId file = engine_.open("file", OpenMode::create, 0, "");
+  const uint64_t first = write(file, 0);
+  run(Urgency::crowded);
+  EXPECT_TRUE(rig_.ends.of(first).ok());
+  EXPECT_TRUE(storage_.held.empty());
+  run(Urgency::waiting);
+  EXPECT_EQ(storage_.held.size(), 1u);
+  storage_.release();
+  submit(file, Operation::close);
+  run();
+  EXPECT_TRUE(engine_.idle());
+}
+
+}  // namespace
+}  // namespace tailrace::impl
