@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from tailrace import quantity
 
 from ..bench.bars import digits
+from .cells import Better, Name, Ratio
 from .documents import SOURCES, Value
 
 COLUMNS = 118
@@ -88,6 +89,12 @@ def _span(summary: Value, form: Callable[[float], str], middle: str) -> str:
     return " … ".join(ends) if set(ends) - {middle} else ""
 
 
+def _ends(summary: Value, factor: float = 1.0) -> tuple[float, float] | None:
+    """Returns the least and the largest value, if the result has both."""
+    least, most = summary.get("least"), summary.get("most")
+    return (factor * least.number(), factor * most.number()) if least and most else None
+
+
 def deciding(bar: Value | None, form: Callable[[float], str] = digits, factor: float = 1.0) -> Callable[[float], str]:
     """Returns a form for values that shows as many more digits as tell them from a bar."""
     limit = bar.number() * factor if bar else math.nan
@@ -107,8 +114,19 @@ def ratio(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 99.5 else f"{value:.0f}"
 
 
-def ratios(summary: Value) -> str:
-    return spread(summary, form=ratio)
+def ratios(summary: Value, form: Callable[[float], str] = ratio, better: Better = Better.LESS) -> Ratio:
+    """Returns the cell of a ratio, "median (least … most)"."""
+    return Ratio(spread(summary, form=form), summary["median"].number(), _ends(summary), better=better)
+
+
+def share(value: float, sign: str = "+", better: Better = Better.LESS) -> Ratio:
+    """Returns the cell of a share, in percent."""
+    return Ratio(percent(value, sign), value, better=better, share=True)
+
+
+def quotient(cell: str, time: float, by: float, per: str, better: Better = Better.LESS) -> str:
+    """Returns a time's cell with its quotient by another time of the same run, which `per` names."""
+    return Ratio(cell, time / by, better=better, per=per) if by > 0 else cell
 
 
 def percent(share: Value | float, sign: str = "+") -> str:
@@ -121,12 +139,15 @@ def bar_row(bar: Value, name: str) -> list[str]:
     factor, unit = _readable(bar["median"].number(), said)
     form = deciding(limit, factor=factor)
     median = form(factor * bar["median"].number())
-    return [name, f"{median} {unit}".rstrip(), _span(bar, lambda value: form(factor * value), median),
+    shown = f"{median} {unit}".rstrip()
+    if said == "×" or (said == "" and limit):  # else it is a time, a rate or a circumstance
+        shown = Ratio(shown, bar["median"].number(), _ends(bar))
+    return [name, shown, _span(bar, lambda value: form(factor * value), median),
             f"≤ {digits(limit.number())} {said}".rstrip() if limit else "", kept(bar)]
 
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
-BAR_HEAD = ("", "median", "least … most", "bar", "kept")
+BAR_HEAD = ("", Name("median", ""), "least … most", "bar", "kept")
 
 
 def _readable(median: float, unit: str) -> tuple[float, str]:

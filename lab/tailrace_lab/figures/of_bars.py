@@ -7,22 +7,25 @@ from collections.abc import Callable, Sequence
 
 from tailrace import quantity
 
+from .cells import Grid, Name, Ratio, of_others
 from .documents import Value
-from .markdown import BAR_HEAD, NONE, bar_row, deciding, missing, ratio, spread, table
+from .markdown import BAR_HEAD, NONE, bar_row, deciding, missing, quotient, ratio, ratios, spread
 
 _MPIS = {"openmpi": "Open MPI", "mpich": "MPICH", "system": "this machine's MPI"}
 _OPENING = re.compile(r"^open in place |first write of|later ones' median$")
+_OF_OTHERS = ("pwrite", "HDF5 and", "memcpy")  # programs beside whose bars ours stand
+_NUMBERS = re.compile(r", \d+ ranks?| for [\d.]+ \w+$| \d+ times? beside \d+ clients?|, of \d+ of .*$")  # by run
 _SHORTER = ((r", of \d+ iterations of .*, fio loading the disk$", ", beside fio"), (r" \(seed \d+\)", ""),
             (r": the client's time$", ""), (r"\bopenmpi\b", "Open MPI"), (r"\bmpich\b", "MPICH"),
             (r"^(core, its server with it|core, the server running|thread): ", "… "))
 
 
-def opening(document: Value) -> str:
+def opening(document: Value) -> Grid:
     """Returns what `open` takes, and the first output after it."""
     return _bars(document, lambda bar: _OPENING.search(bar["name"].text()) is not None)
 
 
-def core(document: Value) -> str:
+def core(document: Value) -> Grid:
     """Returns what place core costs: what has a bar, and what it is compared with."""
     def shown(bar: Value) -> bool:
         name = bar["name"].text()
@@ -33,28 +36,29 @@ def core(document: Value) -> str:
     return _bars(document, shown)
 
 
-def forward(document: Value) -> str:
+def forward(document: Value) -> Grid:
     """Returns what a forwarder takes, beside TLS alone and the disk."""
     return _bars(document, lambda bar: True)
 
 
-def small_bars(document: Value) -> str:
+def small_bars(document: Value) -> Grid:
     """Returns the bars of small requests; that bytes are right only if they are not."""
     return _bars(document, lambda bar: "bytes that are wrong" not in bar["name"].text() or not bar["met"].value)
 
 
-def _bars(document: Value, shown: Callable[[Value], bool]) -> str:
+def _bars(document: Value, shown: Callable[[Value], bool]) -> Grid:
     rows = []
     for bar in document["bars"]:
         if shown(bar):
             name = bar["name"].text()
             for pattern, short in _SHORTER:
                 name = re.sub(pattern, short, name)
-            rows.append(bar_row(bar, name))
-    return table(BAR_HEAD, rows) + missing(document)
+            row = bar_row(bar, Name(name, _NUMBERS.sub("", name)))
+            rows.append([of_others(cell) for cell in row] if name.startswith(_OF_OTHERS) else row)
+    return Grid(BAR_HEAD, rows, missing(document))
 
 
-def small(document: Value) -> str:
+def small(document: Value) -> Grid:
     """Returns the times of small requests, by pattern and way."""
     patterns: dict[str, dict[str, Value]] = {}
     for cell in document["cells"]:
@@ -68,11 +72,12 @@ def small(document: Value) -> str:
         on, off = cells.get("compactor on"), cells.get("compactor off")
         if on is None or off is None:
             raise document.fault(f"no compactor {'off' if on else 'on'} of {pattern}", "both", "cells")
-        rows.append([f"`{pattern}`", spread(on, 1e3), _ms(off), _ms(cells.get("pwrite")),
+        rows.append([f"`{pattern}`", quotient(spread(on, 1e3), _median(on), _median(off), "off"), _ms(off),
+                     _ms(cells.get("pwrite")),
                      *(f"{_ms(cells[way])} ({_ranks(way)})" if way else NONE for way in best),
                      _ms(cells.get("limit")), f"{on['transfers'].number():.0f} / {off['transfers'].number():.0f}"])
     names = [f"{_MPIS.get(mpi, mpi)} (ranks)" for mpi in peers]
-    return table(["ms", "compactor on", "off", "pwrite", *names, "limit", "writes on / off"], rows)
+    return Grid(["ms", "compactor on", "off", "pwrite", *names, "limit", "writes on / off"], rows)
 
 
 def _median(cell: Value) -> float:
@@ -87,32 +92,42 @@ def _ranks(way: str) -> str:
     return way.split(", ")[1].split()[0]
 
 
-def jitter(document: Value) -> str:
+def jitter(document: Value) -> Grid:
     """Returns the mean and the worst time of a process's output, by way."""
     ways = {"hdf5": "file per process (HDF5, synced)", "collective": "one file (MPI-IO)", "thread": "place thread",
             "core": "place core"}
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, Value]] = {}
     for cell in document["cells"]:
         words = [quantity.format_size(cell["bytes"].number())]
         words += [word for key, word in (("compress", "zstd"), ("load", "fio")) if cell[key].value]
-        mean, worst = (quantity.format_time(cell[key].number()) for key in ("mean", "worst"))
-        rows.setdefault(", ".join(words), {})[cell["way"].text()] = f"{mean}, {worst}"
+        rows.setdefault(", ".join(words), {})[cell["way"].text()] = cell
     shown = [way for way in ways if any(way in cells for cells in rows.values())]
-    return table(["a process's block", *(ways[way] for way in shown)],
-                 [[name, *(cells.get(way, NONE) for way in shown)] for name, cells in rows.items()])
+    return Grid(["a process's block", *(ways[way] for way in shown)],
+                [[name, *(_of_process(way, cells.get(way), cells.get("hdf5")) for way in shown)]
+                 for name, cells in rows.items()])
 
 
-def mpiio(document: Value) -> str:
+def _of_process(way: str, cell: Value | None, hdf5: Value | None) -> str:
+    """Returns the mean and the worst time of a way; the mean of tailrace's also by that of a file per process."""
+    if cell is None:
+        return NONE
+    text = ", ".join(quantity.format_time(cell[key].number()) for key in ("mean", "worst"))
+    if hdf5 is None or way not in ("thread", "core"):
+        return text
+    return quotient(text, cell["mean"].number(), hdf5["mean"].number(), "the mean of a file per process")
+
+
+def mpiio(document: Value) -> Grid:
     """Returns the time to write, by that of the better MPI."""
     return _by_better(document, "time / ", lambda cell: cell["median"].number())
 
 
-def mpiio_reading(document: Value) -> str:
+def mpiio_reading(document: Value) -> Grid:
     """Returns the time to read back, by that of the better MPI."""
     return _by_better(document, "time to read / ", lambda cell: cell["reading"].number())
 
 
-def _by_better(document: Value, what: str, time: Callable[[Value], float]) -> str:
+def _by_better(document: Value, what: str, time: Callable[[Value], float]) -> Grid:
     """Makes a row of each pattern, and a column of each way whose algorithm is chosen by itself."""
     form = re.compile(rf"(\w+): {re.escape(what)}(MPICH|Open MPI), tailrace over (.+), (\w+), auto$")
     patterns: dict[str, dict[str, str]] = {}
@@ -126,20 +141,21 @@ def _by_better(document: Value, what: str, time: Callable[[Value], float]) -> st
     seconds = {(cell["pattern"].text(), cell["way"].text()): cell for cell in document["cells"]
                if not cell["computes"].value}
     ways = list(dict.fromkeys(way for cells in patterns.values() for way in cells))
-    rows = [[f"`{pattern}`, {seconds[pattern, better[pattern]]['ranks'].number():.0f} ranks",
+    rows = [[Name(f"`{pattern}`, {seconds[pattern, better[pattern]]['ranks'].number():.0f} ranks", f"`{pattern}`"),
              f"{better[pattern]}, {quantity.format_time(time(seconds[pattern, better[pattern]]))}",
              *(cells.get(way, NONE) for way in ways)]
             for pattern, cells in patterns.items() if (pattern, better[pattern]) in seconds]
-    return table(["pattern", "the better MPI", *ways], rows)
+    return Grid(["pattern", "the better MPI", *ways], rows)
 
 
-def _judged(bar: Value, form: Callable[[float], str], factor: float = 1.0) -> str:
+def _judged(bar: Value, form: Callable[[float], str], factor: float = 1.0) -> Ratio:
     """Returns a bar's values, bold if it is missed."""
-    shown, met = spread(bar, factor, deciding(bar.get("bar"), form, factor)), bar.get("met")
-    return f"**{shown}**" if met and not met.value else shown
+    limit, met = bar.get("bar"), bar.get("met")
+    shown = spread(bar, factor, deciding(limit, form, factor))
+    return ratios(bar).changed(text=f"**{shown}**" if met and not met.value else shown, share=factor == 100)
 
 
-def mpiio_computing(document: Value) -> str:
+def mpiio_computing(document: Value) -> Grid:
     """Returns how much of a write a program that computes notices."""
     columns: Sequence[tuple[str, str, float, Callable[[float], str]]] = (
         ("share of the write that is not hidden", "not hidden, %", 100, "{:.1f}".format),
@@ -151,11 +167,12 @@ def mpiio_computing(document: Value) -> str:
             match = re.match(rf"computing: {name}, (.+)", bar["name"].text())
             if match:
                 cells = ways.setdefault(match[1].replace(", auto", ""), [NONE] * len(columns))
-                cells[number] = _judged(bar, form, factor)
-    return table(["", *(title for _, title, _, _ in columns)], [[way, *cells] for way, cells in ways.items()])
+                cell = _judged(bar, form, factor)
+                cells[number] = cell if match[1].startswith("tailrace") else of_others(cell)
+    return Grid(["", *(title for _, title, _, _ in columns)], [[way, *cells] for way, cells in ways.items()])
 
 
-def mpiio_calls(document: Value) -> str:
+def mpiio_calls(document: Value) -> Grid:
     """Returns what opening a file and a view of many extents take."""
     titles: Sequence[tuple[str, str]] = (
         (r"contiguous: time to open and close a small file / the MPI alone", "opening and closing / alone"),
@@ -167,4 +184,4 @@ def mpiio_calls(document: Value) -> str:
             match = re.match(rf"{form}, (.+)", bar["name"].text())
             if match:
                 rows.append(bar_row(bar, f"{title}: {match[1].replace(', auto', '')}"))
-    return table(BAR_HEAD, rows)
+    return Grid(BAR_HEAD, rows)

@@ -6,15 +6,16 @@ import re
 
 from tailrace import quantity
 
+from .cells import Better, Grid, Ratio
 from .documents import Value
-from .markdown import NONE, percent, table
+from .markdown import NONE, percent, quotient
 
 _NAMES = {"write": "`write`", "alloc_commit": "`alloc` + `commit`", "submit_request": "`borrow` in a burst",
           "raw_requests": "a request of 4 KiB of a raw file in memory"}
 _LISTS = ("one list in order", "one list in any order", "64 clients, rows", "a request an extent")
 
 
-def handover(document: Value) -> str:
+def handover(document: Value) -> Grid:
     """Returns the time of each call of bench_handover."""
     sizes = [int(match[1]) for match in re.finditer(r"alloc_commit/(\d+)", str(document.value))]
     rows: dict[str, list[str]] = {}
@@ -29,52 +30,74 @@ def handover(document: Value) -> str:
             label += f", {quantity.format_size(max(sizes, default=0))}"
         copy = one.get("of_memcpy")
         times = [quantity.format_time(1e-6 * one[key].number()) for key in ("median_us", "worst_us")]
-        rows[label] = [label, *times, quantity.three(copy.number()) if copy else ""]
-    return table(["call", "median", "worst", "/ a memcpy"], rows.values())
+        rows[label] = [label, *times, Ratio(quantity.three(copy.number()), copy.number()) if copy else ""]
+    return Grid(["call", "median", "worst", "/ a memcpy"], list(rows.values()))
 
 
-def variables(ours: Value, h5py: Value) -> str:
+def variables(ours: Value, h5py: Value) -> Grid:
     """Returns the time for a variable, by how many there are."""
-    rows: dict[str, dict[int, str]] = {}
-    for document, key in ((ours, "writer"), (h5py, "caller")):
-        for row in document["rows"]:
-            time = quantity.format_time(1e-6 * row[key].number())
-            rows.setdefault(row["what"].text(), {})[int(row["variables"].number())] = time
+    times = _by_count(ours, "variables", "writer")
+    rows = {what: _growing(each, "with {:,}") for what, each in times.items()}
+    first = next(iter(times.values()), {})
+    for what, each in _by_count(h5py, "variables", "caller").items():
+        rows[what] = {count: quotient(_time(us), us, first.get(count, 0.0), "the first row", Better.OTHERS)
+                      for count, us in each.items()}
     counts = sorted({count for each in rows.values() for count in each})
     head = ["a variable and iteration", *(f"{count:,} variables" for count in counts)]
-    return table(head, [[what, *(each.get(count, NONE) for count in counts)] for what, each in rows.items()])
+    return Grid(head, [[what, *(each.get(count, NONE) for count in counts)] for what, each in rows.items()])
 
 
-def measuring(document: Value) -> str:
+def _by_count(document: Value, counted: str, time: str) -> dict[str, dict[int, float]]:
+    """Returns the times in µs, by what is measured and by how many there were."""
+    found: dict[str, dict[int, float]] = {}
+    for row in document["rows"]:
+        found.setdefault(row["what"].text(), {})[int(row[counted].number())] = row[time].number()
+    return found
+
+
+def _growing(times: dict[int, float], per: str) -> dict[int, str]:
+    """Returns the cells of times; each but the first has its quotient by that of the next smaller number."""
+    counts = sorted(times)
+    cells = {count: _time(times[count]) for count in counts}
+    for fewer, count in zip(counts, counts[1:]):
+        cells[count] = quotient(cells[count], times[count], times[fewer], per.format(fewer))
+    return cells
+
+
+def _time(us: float) -> str:
+    return quantity.format_time(1e-6 * us)
+
+
+def measuring(document: Value) -> Grid:
     """Returns what measuring adds to a block's hand-over, by the rate of blocks."""
     rows = [[f"{row['rate'].number():,.0f}", f"{row['ns'].number():.0f} ns", f"{100 * row['share'].number():.2g} %"]
             for row in document["rows"]]
-    return table(["blocks a second", "cost a block", "share of the caller's path"], rows)
+    return Grid(["blocks a second", "cost a block", "share of the caller's path"], rows)
 
 
-def growth(document: Value) -> str:
+def growth(document: Value) -> Grid:
     """Returns the server's time, by how much there is that could make it longer."""
     titles = {"each writes": "an iteration of a client, when all write", "one writes": "an iteration of one client, "
               "while so many are there", "files open": "a write and a sync of a raw file, with so many open"}
-    rows: dict[str, dict[int, str]] = {}
-    for row in document["rows"]:
-        time = quantity.format_time(1e-6 * row["us"].number())
-        rows.setdefault(row["what"].text(), {})[int(row["count"].number())] = time
+    rows = {what: _growing(each, "with {:,}") for what, each in _by_count(document, "count", "us").items()}
     counts = sorted({count for each in rows.values() for count in each})
-    return table(["", *(f"{count:,}" for count in counts)],
+    return Grid(["", *(f"{count:,}" for count in counts)],
                  [[titles.get(what, what), *(each.get(count, NONE) for count in counts)]
                   for what, each in rows.items()])
 
 
-def merging(document: Value) -> str:
+def merging(document: Value) -> Grid:
     """Returns the time to merge an extent, by how many there are and how they come."""
     rows = [row for row in document["rows"] if row.get("extents")]
     lists = [name for name in _LISTS if any(row.get(name) for row in rows)]
     cells = []
     for row in rows:
         each = [row.get(key) for key in lists]
-        cells.append([f"{row['extents'].number():,.0f}", *(f"{one.number():.0f}" if one else NONE for one in each)])
+        first = each[0].number() if each and each[0] else 0.0
+        cells.append([f"{row['extents'].number():,.0f}",
+                      *(quotient(f"{one.number():.0f}", one.number(), first if number else 0.0, lists[0])
+                        if one else NONE for number, one in enumerate(each))])
     shares = [row["share"].number() for row in document["rows"] if row.get("share")]
     alone = [f"\n\nA request of 1 MiB without neighbours costs {percent(one, '')} % of copying it once."
              for one in shares]
-    return table(["extents", *(f"{name}, ns" for name in lists)], cells) + "".join(alone)
+    return Grid(["extents", *(f"{name}, ns" for name in lists)], cells, "".join(alone))

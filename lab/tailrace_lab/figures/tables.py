@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from . import of_bars, of_calls, of_patterns
+from .cells import Grid
 from .documents import SOURCES, FiguresError, Value
-from .markdown import caption, has_spread
+from .markdown import caption, has_spread, table
+
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -16,15 +21,26 @@ class Table:
 
     name: str
     sources: tuple[str, ...]
-    make: Callable[..., str]
+    make: Callable[..., Grid]
     captioned: bool = True
 
     def markdown(self, documents: Mapping[str, Value]) -> str:
         """Returns its Markdown; raises FiguresError, whatever the documents have in them."""
+        return self._made(documents, self._markdown)
+
+    def grid(self, documents: Mapping[str, Value]) -> Grid:
+        """Returns its cells; raises FiguresError as markdown() does."""
+        return self._made(documents, lambda of: self.make(*of.values()))
+
+    def _markdown(self, of: Mapping[str, Value]) -> str:
+        grid = self.make(*of.values())
+        made = table(grid.head, grid.rows) + grid.after
+        return f"{caption(of, has_spread(made))}\n\n{made}" if self.captioned else made
+
+    def _made(self, documents: Mapping[str, Value], make: Callable[[Mapping[str, Value]], Made]) -> Made:
         of = {name: documents[name] for name in self.sources}
         try:
-            made = self.make(*of.values())
-            return f"{caption(of, has_spread(made))}\n\n{made}" if self.captioned else made
+            return make(of)
         except FiguresError:
             raise
         except Exception as error:
