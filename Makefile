@@ -1,7 +1,7 @@
 # The commands of everyday work; each is a script in tools/, which installs and builds only missing parts.
 .DEFAULT_GOAL := help
-.PHONY: help demo setup build test test-slow bench figures bench-hdf5 bench-peers texture demo-openfoam fuzz soak \
-  hostile mutants sanitizers docs format wheel wheel-old hdf5-matrix
+.PHONY: help demo setup build test test-slow bench bench-check figures bench-hdf5 bench-peers texture \
+  demo-openfoam fuzz soak hostile mutants sanitizers docs format wheel wheel-old hdf5-matrix
 
 help:
 	@echo "make demo    build what it needs, then compute a tsunami and write it with and without tailrace"
@@ -9,6 +9,7 @@ help:
 	@echo "make test    build, then run all tests but the slow ones"
 	@echo "make test-slow   the tests that take minutes each, which make test omits: HDF5's longest ones, 500 kills"
 	@echo "make bench   build, then run the benchmarks"
+	@echo "make bench-check   bench, then name the ratios that became worse (QUICK=1: ten minutes; FROM=out/bench)"
 	@echo "make figures put the results of docs/figures into the pages (FROM=out/bench: those of a make bench)"
 	@echo "make bench-hdf5    build, then compare HDF5 programs with and without the connector (ARGS=--help: options)"
 	@echo "make bench-peers   build, then compare tailrace with its peers, installed temporarily (ARGS=--help: options)"
@@ -46,6 +47,11 @@ test-slow:
 bench: build
 	@tools/setup.sh bench
 	@lab/run.sh
+
+# FROM names results that are there already; then nothing has to be built or run.
+bench-check: $(if $(FROM),,build)
+	@$(if $(FROM),,tools/setup.sh bench)
+	@tools/bench_check.sh $(if $(FROM),--from $(FROM)) $(if $(QUICK),--short) $(if $(ONLY),--only $(ONLY))
 
 figures:
 	@tools/figures.sh $(FROM)
