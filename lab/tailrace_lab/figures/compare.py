@@ -17,7 +17,7 @@ ALIKE = 0.10  # of the stored value: repeated runs differ by so much (docs/bench
 ALIKE_WITHOUT_SPREAD = 0.25  # where one of the two has no least and largest value, or is one of two times
 ALIKE_SHARES = 0.10  # shares, whatever spread they have: ten points
 
-_CONTINUES = ("… ", "the same")  # rows that say what they are after one that has its own name
+_CONTINUES = "… "  # rows that say what they are after one that has its own name
 
 
 class Verdict(enum.Enum):

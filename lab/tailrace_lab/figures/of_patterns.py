@@ -13,6 +13,7 @@ from .markdown import NONE, deciding, percent, ratios, share, spread, spread_of,
 
 _ALLOC, _WRITE = "tailrace alloc", "tailrace write"
 _PLAIN = "time / plain"  # what the connector's bars compare, in most rows
+_SAME = "the same, "
 _DEVIATION = "deviation, %"
 _BELOW = "²"  # the mark of a total below the limit
 _MIB = float(1 << 20)
@@ -189,17 +190,21 @@ def pitz_daily(document: Value) -> Grid:
 
 def hdf5(document: Value) -> Grid:
     """Returns HDF5 programs with the connector beside plain HDF5."""
-    rows = []
+    rows: list[list[str]] = []
+    of = ""  # the latest title of its own; "the same, at random" has another one before it
     for row in document["rows"]:
         limit, met = row.get("bar"), row.get("met")
         bar = f"{'≥' if row['at_least'].value else '≤'} {limit.number():g}" if limit else ""
         title, what = row["title"].text(), row["what"].text()
+        same = title.startswith(_SAME)
+        of = of if same else title
+        full, more = f"{of}, {title.removeprefix(_SAME)}" if same else title, "" if what == _PLAIN else f": {what}"
         times = [quantity.three(row[key]["median"].number()) if row.get(key) else "" for key in ("plain", "carried")]
         better = Better.MORE if row["at_least"].value else Better.LESS
         found: str = ratios(row["ratio"], deciding(limit), better)
-        if what.endswith(", s"):
+        if what.startswith("s, "):
             found = str(found)  # a time
-        rows.append([title if what == _PLAIN else f"{title}: {what}", *times, found,
+        rows.append([Name(title + more, full + more), *times, found,
                      bar + (": **missed**" if met is not None and not met.value else "")])
     return Grid(["", "plain, s", "carried, s", Name(f"{_PLAIN}, unless it says", ""), "bar"], rows)
 
