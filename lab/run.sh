@@ -8,9 +8,9 @@
 #
 #   lab/run.sh          the real sizes, more than an hour; results in out/bench, with a report and tables to look at
 #   lab/run.sh --short  some of them with fewer rounds, in about ten minutes: for `make bench-check QUICK=1`
-#   lab/run.sh --tiny   runs only seconds, to check that they still work; measures nothing, and ends a
-#                       benchmark that hangs
-#   … --only NAME,…     only these: the names of the results, and report, schedulers, numpy, sieve, study
+#   lab/run.sh --tiny   runs only seconds, to check that they still work, also beyond the limits of lab/limits.md;
+#                       measures nothing, and ends a benchmark that hangs
+#   … --only NAME,…     only these: the names of the results, and beyond, report, schedulers, numpy, sieve, study
 #   … --out DIR         results there
 #
 # `make figures FROM=out/bench` puts the results into the pages, `make bench-check FROM=out/bench` compares them.
@@ -103,6 +103,14 @@ experiment() {
     --json "$results/$1.json" "${@:2}"
 }
 
+# Processes that write in turn, more or longer than the other benchmarks have them; says nothing. OPTION ….
+turns() {
+  rm -rf "$results/turns"
+  mkdir "$results/turns"
+  bench beyond "core_bench run $*" sh -c 'exec "$@" >/dev/null' sh \
+    "$lab/core/core_bench" run --dir "$results/turns" --bytes 4096 "$@"
+}
+
 pattern sweep "$results/files" "${sweep[@]}"
 if (($(df --output=avail --block-size=MiB /dev/shm | tail -n 1 | tr -dc 0-9) > room)); then
   pattern memory "${scratch[0]}" --kernel spin "${memory[@]}" --repeats 3
@@ -152,6 +160,11 @@ bench merging merge_cost "$lab/inside/merge_cost" "${tiny[@]}" --json "$results/
 bench growth growth_cost "$lab/inside/growth_cost" "${tiny[@]}" --json "$results/growth.json"
 bench sieve sieve_cost "$lab/inside/sieve_cost" "${tiny[@]}" "$results"
 bench study forward_study "$lab/inside/forward_study/forward_study" "${tiny[@]}"
+if [ ${#tiny[@]} -gt 0 ]; then # lab/limits.md says which limits these are
+  turns --processes 300 --iterations 2 --file-per-node
+  turns --processes 1 --iterations 5000 --budget 1024
+  turns --processes 1 --iterations 5000 --budget 1024 --way thread
+fi
 printf '\n-- the tables of the pages\n'
 .venv/bin/python -m tailrace_lab.figures --print --from "$results" >"$results/tables.md"
 printf '%s\n' "$results/tables.md"

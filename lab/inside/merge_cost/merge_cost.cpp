@@ -93,7 +93,7 @@ void measure_all(bool tiny, nlohmann::json& rows) {
     std::printf(" %28s", name_of(lists));
   }
   std::printf("\n");
-  for (uint64_t extents = 100; extents <= (tiny ? 1000 : 10'000'000); extents *= 10) {
+  for (uint64_t extents = 100; extents <= (tiny ? 100'000 : 10'000'000); extents *= 10) {
     std::printf("  %10llu", static_cast<unsigned long long>(extents));
     nlohmann::json row = {{"extents", extents}};
     for (const Lists lists : {Lists::sorted, Lists::random, Lists::strided, Lists::singles}) {

@@ -54,7 +54,7 @@ class Settings:
 
 
 # A check that everything works; measures nothing.
-QUICK = Settings(bytes=4 << 20, small=20, output=1 << 20, iterations=3, repeats=1, tries=1)
+QUICK = Settings(bytes=34 << 20, request=17 << 20, small=20, output=1 << 20, iterations=3, repeats=1, tries=1)
 
 
 class Observer:

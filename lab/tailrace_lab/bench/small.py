@@ -48,7 +48,7 @@ class Settings:
 
 
 # A check that everything works; measures nothing.
-QUICK = Settings(clients=8, bytes=256 << 10, repeats=1, mpis=("system",), ranks=(1, ALL), tries=1)
+QUICK = Settings(clients=8, bytes=2 << 20, repeats=1, mpis=("system",), ranks=(1, ALL), tries=1)
 
 
 class Observer:
