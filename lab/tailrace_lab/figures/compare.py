@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .cells import Better, Grid, Ratio, key
 
 ALIKE = 0.10  # of the stored value: repeated runs differ by so much (docs/benchmarks.md, How it is measured)
-ALIKE_WITHOUT_SPREAD = 0.25  # where one of the two has no least and largest value, or is one of two times
+ALIKE_WITHOUT_SPREAD = 0.25  # where one of the two has no least and largest value, or not of both of its times
 ALIKE_SHARES = 0.10  # shares, whatever spread they have: ten points
 
 _CONTINUES = "… "  # rows that say what they are after one that has its own name
@@ -114,7 +114,7 @@ def verdict(stored: Ratio, measured: Ratio) -> Verdict:
 def _alike(stored: Ratio, measured: Ratio) -> float:
     if stored.share:
         return ALIKE_SHARES
-    return ALIKE if stored.span and measured.span else ALIKE_WITHOUT_SPREAD
+    return ALIKE if stored.span and measured.span and not stored.per else ALIKE_WITHOUT_SPREAD
 
 
 def _within(one: Ratio, other: Ratio) -> bool:

@@ -124,9 +124,13 @@ def share(value: float, sign: str = "+", better: Better = Better.LESS) -> Ratio:
     return Ratio(percent(value, sign), value, better=better, share=True)
 
 
-def quotient(cell: str, time: float, by: float, per: str, better: Better = Better.LESS) -> str:
-    """Returns a time's cell with its quotient by another time of the same run, which `per` names."""
-    return Ratio(cell, time / by, better=better, per=per) if by > 0 else cell
+def quotient(cell: str, time: float, by: float, per: str, better: Better = Better.LESS,
+             summary: Value | None = None) -> str:
+    """Returns a time's cell with its quotient by another time of the same run, which `per` names. A summary has the
+    spread of the first time, perhaps."""
+    if by <= 0:
+        return cell
+    return Ratio(cell, time / by, _ends(summary, 1 / by) if summary else None, better=better, per=per)
 
 
 def percent(share: Value | float, sign: str = "+") -> str:

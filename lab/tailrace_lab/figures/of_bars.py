@@ -72,8 +72,8 @@ def small(document: Value) -> Grid:
         on, off = cells.get("compactor on"), cells.get("compactor off")
         if on is None or off is None:
             raise document.fault(f"no compactor {'off' if on else 'on'} of {pattern}", "both", "cells")
-        rows.append([f"`{pattern}`", quotient(spread(on, 1e3), _median(on), _median(off), "off"), _ms(off),
-                     _ms(cells.get("pwrite")),
+        rows.append([f"`{pattern}`", quotient(spread(on, 1e3), _median(on), _median(off), "off", summary=on),
+                     _ms(off), _ms(cells.get("pwrite")),
                      *(f"{_ms(cells[way])} ({_ranks(way)})" if way else NONE for way in best),
                      _ms(cells.get("limit")), f"{on['transfers'].number():.0f} / {off['transfers'].number():.0f}"])
     names = [f"{_MPIS.get(mpi, mpi)} (ranks)" for mpi in peers]

@@ -36,31 +36,32 @@ def handover(document: Value) -> Grid:
 
 def variables(ours: Value, h5py: Value) -> Grid:
     """Returns the time for a variable, by how many there are."""
-    times = _by_count(ours, "variables", "writer")
-    rows = {what: _growing(each, "with {:,}") for what, each in times.items()}
-    first = next(iter(times.values()), {})
-    for what, each in _by_count(h5py, "variables", "caller").items():
-        rows[what] = {count: quotient(_time(us), us, first.get(count, 0.0), "the first row", Better.OTHERS)
-                      for count, us in each.items()}
+    measured = _by_count(ours, "variables")
+    rows = {what: _growing(each, "writer", "with {:,}") for what, each in measured.items()}
+    first = next(iter(measured.values()), {})
+    for what, each in _by_count(h5py, "variables").items():
+        times = {count: row["caller"].number() for count, row in each.items()}
+        rows[what] = {count: quotient(_time(us), us, first[count]["writer"].number() if count in first else 0.0,
+                                      "the first row", Better.OTHERS) for count, us in times.items()}
     counts = sorted({count for each in rows.values() for count in each})
     head = ["a variable and iteration", *(f"{count:,} variables" for count in counts)]
     return Grid(head, [[what, *(each.get(count, NONE) for count in counts)] for what, each in rows.items()])
 
 
-def _by_count(document: Value, counted: str, time: str) -> dict[str, dict[int, float]]:
-    """Returns the times in µs, by what is measured and by how many there were."""
-    found: dict[str, dict[int, float]] = {}
+def _by_count(document: Value, counted: str) -> dict[str, dict[int, Value]]:
+    """Returns the rows, by what is measured and by how many there were."""
+    found: dict[str, dict[int, Value]] = {}
     for row in document["rows"]:
-        found.setdefault(row["what"].text(), {})[int(row[counted].number())] = row[time].number()
+        found.setdefault(row["what"].text(), {})[int(row[counted].number())] = row
     return found
 
 
-def _growing(times: dict[int, float], per: str) -> dict[int, str]:
-    """Returns the cells of times; each but the first has its quotient by that of the next smaller number."""
-    counts = sorted(times)
-    cells = {count: _time(times[count]) for count in counts}
-    for fewer, count in zip(counts, counts[1:]):
-        cells[count] = quotient(cells[count], times[count], times[fewer], per.format(fewer))
+def _growing(rows: dict[int, Value], time: str, per: str) -> dict[int, str]:
+    """Returns the cells of times in µs; each but the first has its quotient by that of the next smaller number."""
+    times = {count: rows[count][time].number() for count in sorted(rows)}
+    cells = {count: _time(us) for count, us in times.items()}
+    for fewer, count in zip(times, list(times)[1:]):
+        cells[count] = quotient(cells[count], times[count], times[fewer], per.format(fewer), summary=rows[count])
     return cells
 
 
@@ -79,7 +80,7 @@ def growth(document: Value) -> Grid:
     """Returns the server's time, by how much there is that could make it longer."""
     titles = {"each writes": "an iteration of a client, when all write", "one writes": "an iteration of one client, "
               "while so many are there", "files open": "a write and a sync of a raw file, with so many open"}
-    rows = {what: _growing(each, "with {:,}") for what, each in _by_count(document, "count", "us").items()}
+    rows = {what: _growing(each, "us", "with {:,}") for what, each in _by_count(document, "count").items()}
     counts = sorted({count for each in rows.values() for count in each})
     return Grid(["", *(f"{count:,}" for count in counts)],
                  [[titles.get(what, what), *(each.get(count, NONE) for count in counts)]

@@ -232,6 +232,7 @@ def test_a_folder_without_results_is_an_error(tmp_path, capsys):
     (Ratio("", 1.0, (0.9, 1.1)), Ratio("", 1.4, (0.8, 1.5)), Verdict.SAME),  # within the measured one
     (Ratio("", 1.0, (0.9, 1.1)), Ratio("", 1.2), Verdict.SAME),  # one has no spread
     (Ratio("", 1.0, (1.0, 1.0)), Ratio("", 1.2, (1.2, 1.2)), Verdict.SAME),  # one run has none
+    (Ratio("", 1.0, (0.9, 1.1), per="x"), Ratio("", 1.2, (1.15, 1.3), per="x"), Verdict.SAME),  # of two times
     (Ratio("", 2.0, better=Better.MORE), Ratio("", 1.4, better=Better.MORE), Verdict.WORSE),
     (Ratio("", 2.0, better=Better.MORE), Ratio("", 2.6, better=Better.MORE), Verdict.BETTER),
     (Ratio("", 0.0), Ratio("", 1.0), Verdict.WORSE),
