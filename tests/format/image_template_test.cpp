@@ -1,6 +1,6 @@
 // ImageTemplate: what it makes from the last image is what HDF5 would have written, byte for byte, and it does so
 // only for files that are alike.
-#include "format/hdf5/image_template.hpp"
+#include "format/image/image_template.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "format/hdf5/iteration_image.hpp"
+#include "format/image/iteration_image.hpp"
 #include "testing/sample_config.hpp"
 
 namespace tailrace::impl {

@@ -29,7 +29,7 @@ LAYERS = [
     {"engine", "engine/queue", "engine/schedule", "engine/merge", "engine/execute", "filter"},
     {"format/metadata", "format/openpmd", "format/xdmf"},
     {"format/plan"},
-    {"channel"},
+    {"channel", "format/image"},
     {"format", "format/hdf5", "forward", "place", "place/thread", "place/core", "action", "action/host"},
     {"client", "publish", "recovery", "format/outline"},
     {"server/filtering", "server/raw_files"},
@@ -63,6 +63,7 @@ CONCRETE = {
     "place/thread",
     "place/core",
     "format/hdf5",
+    "format/image",
     "format/outline",
 }
 COMPOSITION_ROOT = "runtime"
@@ -89,8 +90,8 @@ THIRD_PARTY = [
     (r"pugixml\.hpp$", ["apps/cube/profile", "bindings/damaris/xml"]),
     (r"pcre2\.h$", ["apps/cube/cubepl"]),
     (r"(blosc|lzf|szlib)\.h$", ["bindings/hdf5_vol/filters"]),
-    (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "src/format/openpmd", "src/format/outline", "bindings/hdf5_vol",
-                            "examples/hdf5", "apps", "lab", "tests", "testing"]),
+    (r"(hdf5|H5\w*)\.h$", ["src/format/hdf5", "src/format/image", "src/format/openpmd", "src/format/outline",
+                            "bindings/hdf5_vol", "examples/hdf5", "apps", "lab", "tests", "testing"]),
     (r"nanobind/", ["bindings/python", "apps/cube/python"]),
     (r"Python\.h$", ["bindings/python", "src/action/host"]),
     (r"CLI/", ["apps", "lab", "bindings/damaris/tool", "src/command", "src/programs",

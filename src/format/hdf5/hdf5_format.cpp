@@ -8,9 +8,9 @@
 
 #include "format/file_name.hpp"
 #include "format/hdf5/inspect_file.hpp"
-#include "format/hdf5/iteration_image.hpp"
 #include "format/hdf5/joint_file.hpp"
 #include "format/hdf5/xdmf_files.hpp"
+#include "format/image/iteration_image.hpp"
 #include "format/openpmd/handle.hpp"
 
 namespace tailrace::impl {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "format/format.hpp"
-#include "format/hdf5/image_template.hpp"
 #include "format/hdf5/series_file.hpp"
 #include "format/hdf5/xdmf_files.hpp"
+#include "format/image/image_template.hpp"
 #include "format/plan/iteration_plan.hpp"
 #include "format/plan/stored_as.hpp"
 #include "model/config/config.hpp"

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "format/hdf5/iteration_image.hpp"
+#include "format/image/iteration_image.hpp"
 #include "format/plan/iteration_plan.hpp"
 #include "format/plan/node_part.hpp"
 #include "storage/file_system.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "format/hdf5/changed_pieces.hpp"
-#include "format/hdf5/image_driver.hpp"
+#include "format/image/changed_pieces.hpp"
+#include "format/image/image_driver.hpp"
 #include "format/metadata/commit_record.hpp"
 
 namespace tailrace::impl {

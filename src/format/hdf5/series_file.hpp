@@ -10,7 +10,7 @@
 #include <string>
 
 #include "format/hdf5/inspect_file.hpp"
-#include "format/hdf5/iteration_image.hpp"
+#include "format/image/iteration_image.hpp"
 #include "storage/file_system.hpp"
 
 namespace tailrace::impl {

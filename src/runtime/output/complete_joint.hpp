@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "format/hdf5/iteration_image.hpp"
+#include "format/image/iteration_image.hpp"
 
 namespace tailrace::impl {
 

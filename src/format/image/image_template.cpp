@@ -1,4 +1,4 @@
-#include "format/hdf5/image_template.hpp"
+#include "format/image/image_template.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
-#include "format/hdf5/changed_pieces.hpp"
+#include "format/image/changed_pieces.hpp"
 
 namespace tailrace::impl {
 namespace {

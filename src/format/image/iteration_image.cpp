@@ -1,4 +1,4 @@
-#include "format/hdf5/iteration_image.hpp"
+#include "format/image/iteration_image.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/hdf5/image_driver.hpp"
+#include "format/image/image_driver.hpp"
 #include "format/metadata/commit_record.hpp"
 #include "format/openpmd/attributes.hpp"
 #include "format/openpmd/dimension_scales.hpp"

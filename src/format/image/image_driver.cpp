@@ -1,4 +1,4 @@
-#include "format/hdf5/image_driver.hpp"
+#include "format/image/image_driver.hpp"
 
 #include <H5FDdevelop.h>
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "format/hdf5/iteration_image.hpp"
+#include "format/image/iteration_image.hpp"
 #include "format/metadata/object_header.hpp"
 #include "format/plan/iteration_plan.hpp"
 #include "model/config/config.hpp"

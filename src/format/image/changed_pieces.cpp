@@ -1,4 +1,4 @@
-#include "format/hdf5/changed_pieces.hpp"
+#include "format/image/changed_pieces.hpp"
 
 #include <algorithm>
 #include <cstring>
