@@ -7,83 +7,17 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "format/image/alike.hpp"
 #include "format/image/changed_pieces.hpp"
 
 namespace tailrace::impl {
 namespace {
 
-// ---- alike: HDF5 would write the same bytes, except for those that can be changed ----
-
-// Compares numbers by their bits, as they are written.
-bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same_bits(x, y); });
-}
-
-bool is_alike(const FindingValue& a, const FindingValue& b) {
-  if (a.index() != b.index()) return false;
-  if (const auto* number = std::get_if<double>(&a)) return same_bits(*number, std::get<double>(b));
-  if (const auto* numbers = std::get_if<std::vector<double>>(&a)) {
-    return same_bits(*numbers, std::get<std::vector<double>>(b));
-  }
-  return a == b;
-}
-
-bool is_alike(const IterationPlan::Noted& a, const IterationPlan::Noted& b) {
-  return impl::same_bits(a.value, b.value);
-}
-
-bool is_alike(const Loss& a, const Loss& b) {
-  return same_bits(a.largest_error, b.largest_error) &&
-         same_bits(a.largest_relative_error, b.largest_relative_error) && a.overflowed == b.overflowed;
-}
-
-bool is_alike(const PlacedChunk& a, const PlacedChunk& b) {
-  return a.extent.offset == b.extent.offset && a.extent.length == b.extent.length && a.skipped == b.skipped &&
-         a.effort == b.effort;
-}
-
-// Blocks of a shared dataset differ in their places, but share the whole array.
-bool is_alike(const Layout& a, const Layout& b, bool shared) {
-  if (&a == &b) return true;
-  return a.type == b.type && a.global_shape == b.global_shape &&
-         (shared || (a.shape == b.shape && a.offset == b.offset)) && a.axes == b.axes &&
-         same_bits(a.spacing, b.spacing) && same_bits(a.origin, b.origin) &&
-         same_bits(a.grid_unit.factor, b.grid_unit.factor) && a.grid_unit.symbol == b.grid_unit.symbol;
-}
-
-bool is_alike(const IterationPlan::Dataset& a, const IterationPlan::Dataset& b) {
-  const auto same_chunk = [](const PlacedChunk& x, const PlacedChunk& y) { return is_alike(x, y); };
-  const std::vector<PlacedChunk>& chunks = a.stored.chunks;
-  const std::vector<PlacedChunk>& others = b.stored.chunks;
-  return a.variable == b.variable && a.in_chunks == b.in_chunks && a.shared == b.shared &&
-         a.stored.extent.length == b.stored.extent.length && a.stored.shape == b.stored.shape &&
-         a.stored.blocks == b.stored.blocks && is_alike(*a.block, *b.block, a.shared) && is_alike(a.loss, b.loss) &&
-         std::equal(chunks.begin(), chunks.end(), others.begin(), others.end(), same_chunk);
-}
-
-template <class T>
-bool is_alike(const std::map<std::string, T>& a, const std::map<std::string, T>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.first == y.first && is_alike(x.second, y.second); });
-}
-
-// Attributes of datasets without blocks are in no file, but then the iterations seldom are alike.
-bool is_alike(const std::map<std::string, IterationPlan::Attributes>& a,
-              const std::map<std::string, IterationPlan::Attributes>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.first == y.first && is_alike<IterationPlan::Noted>(x.second, y.second);
-  });
-}
-
-bool is_alike(const Provenance& a, const Provenance& b) {
+bool same_but_for_the_date(const Provenance& a, const Provenance& b) {
   Provenance same_date = a;
   same_date.date = b.date;
   return same_date == b && a.date.size() == b.date.size();
 }
-
-// ---- changing ----
 
 std::span<const std::byte> bytes_of(const std::string& text, size_t count) {
   return {reinterpret_cast<const std::byte*>(text.data()), count};
@@ -108,13 +42,8 @@ bool move_raw(ChangedPieces& bytes, uint64_t header, uint64_t from, uint64_t to)
 bool ImageTemplate::is_alike(const Provenance& provenance, const std::string& number,
                              const IterationPlan& plan) const {
   const IterationPlan& last = *last_->plan;
-  return last_->number.size() == number.size() && impl::is_alike(last_->provenance, provenance) &&
-         last_->image.same_end(last.raw_end(), plan.raw_end()) && last.events() == plan.events() &&
-         last.events_not_listed() == plan.events_not_listed() && last.missing() == plan.missing() &&
-         last.missing_unnamed() == plan.missing_unnamed() && last.patches() == plan.patches() &&
-         impl::is_alike(last.attributes(), plan.attributes()) &&
-         impl::is_alike(last.dataset_attributes(), plan.dataset_attributes()) &&
-         impl::is_alike(last.findings(), plan.findings()) && impl::is_alike(last.datasets(), plan.datasets());
+  return last_->number.size() == number.size() && same_but_for_the_date(last_->provenance, provenance) &&
+         last_->image.same_end(last.raw_end(), plan.raw_end()) && impl::is_alike(last, plan);
 }
 
 // Changes the last image into that of a similar iteration.

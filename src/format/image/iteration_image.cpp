@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/image/dataset_stamps.hpp"
 #include "format/image/image_driver.hpp"
 #include "format/metadata/commit_record.hpp"
 #include "format/openpmd/attributes.hpp"
@@ -23,7 +24,9 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t kCache = size_t{16} << 10;  // of metadata that HDF5 keeps decoded, at 20 times their size
+// HDF5 keeps as many bytes of metadata decoded, at up to 20 times their size. With less than a block of a large
+// group's links and some nodes of its index, it would read and write these for each new link.
+constexpr size_t kCache = size_t{128} << 10;
 
 Handle copy_of(hid_t type) { return {H5Tcopy(type), H5Tclose}; }
 
@@ -75,16 +78,6 @@ Handle native_type(ElementType type) {
   if (type == ElementType::complex64) return complex_type(H5T_NATIVE_FLOAT, sizeof(float));
   if (type == ElementType::complex128) return complex_type(H5T_NATIVE_DOUBLE, sizeof(double));
   return copy_of(number_type(type));
-}
-
-// Stores the address of an open object's header.
-bool note_address(hid_t object, uint64_t& address) {
-  H5O_info2_t info{};
-  haddr_t found = HADDR_UNDEF;
-  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return false;
-  if (H5VLnative_token_to_addr(object, info.token, &found) < 0) return false;
-  address = found;
-  return true;
 }
 
 // Sets a small cache. Metadata that leave HDF5's cache go to the image, which is also in memory: a larger cache would
@@ -171,11 +164,13 @@ Handle stored_type(const FilterPlan& plan) {
 // Returns the end of the page that contains the last byte before `end`.
 uint64_t pages_of(uint64_t end) { return (end + FileImage::kPage - 1) / FileImage::kPage * FileImage::kPage; }
 
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 // Describes one file. The caller holds LibraryLock.
 class Description {
  public:
   Description(const Config& config, int64_t iteration, const IterationPlan& plan)
-      : config_(config), iteration_(iteration), plan_(plan) {}
+      : config_(config), iteration_(iteration), plan_(plan), stamps_(config, plan, image_) {}
 
   bool describe(const Provenance& provenance, const std::string& path);
   // Takes the image out, once the file has been described.
@@ -190,7 +185,8 @@ class Description {
   bool describe_iteration(const std::string& run);
   bool describe_findings();
   void begin_scales();
-  bool describe_dataset(const IterationPlan::Dataset& dataset);
+  bool describe_dataset(const NamedDataset& named);
+  bool describe_by_hdf5(const IterationPlan::Dataset& dataset, const StoredAs& as, uint64_t& address);
   Handle create_contiguous(const StoredAs& as, const IterationPlan::Dataset& dataset);
   Handle create_chunked(const StoredAs& as, const IterationPlan::Dataset& dataset);
   Handle create(const Variable& variable, const StoredAs& as, const Handle& type, const Handle& creation);
@@ -207,6 +203,7 @@ class Description {
   const int64_t iteration_;
   const IterationPlan& plan_;
   FileImage image_;  // outlives the handles
+  DatasetStamps stamps_;
   IterationImage made_;
   Handle file_;
   Handle group_;                          // /data/<iteration>; in a plain file the root
@@ -219,7 +216,7 @@ bool Description::describe(const Provenance& provenance, const std::string& path
   if (!begin(path) || !(plain ? describe_plain() : describe_openpmd(provenance))) return false;
   begin_scales();
   made_.datasets.reserve(plan_.datasets().size());
-  for (const auto& [name, dataset] : plan_.datasets()) {
+  for (const NamedDataset& dataset : plan_.datasets()) {
     if (!describe_dataset(dataset)) return false;
   }
   for (const auto& [species, patches] : plan_.patches()) {
@@ -232,7 +229,9 @@ bool Description::describe(const Provenance& provenance, const std::string& path
   }
   if (scales_ && !scales_->finish()) return false;
   const bool closed = std::all_of(groups_.begin(), groups_.end(), [](auto& group) { return group.second.reset(); });
-  return closed && group_.reset() && file_.reset();
+  if (!closed || !group_.reset() || !file_.reset()) return false;
+  stamps_.stamp();
+  return true;
 }
 
 // A plain file has the variables' datasets alone; what else is known of the iteration are attributes of its root.
@@ -341,9 +340,24 @@ void Description::begin_scales() {
   scales_.emplace(groups_["meshes"].id(), std::move(names));
 }
 
-bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
-  const Variable& variable = config_.variables[dataset.variable];
+// A dataset in chunks, and one with dimension scales, refers to what belongs to it alone.
+bool Description::describe_dataset(const NamedDataset& named) {
+  const IterationPlan::Dataset& dataset = named.second;
   const StoredAs as = plan_.stored_as(dataset);
+  uint64_t& address = made_.datasets.emplace_back();
+  const bool is_own = dataset.in_chunks || scales_;
+  const DatasetStamps::Kind* const kind = is_own ? nullptr : stamps_.find(group_.id(), named);
+  if (kind != nullptr) {
+    const hid_t parent = group_for(config_.variables[dataset.variable], as);
+    return parent >= 0 && stamps_.make(*kind, parent, last_part(as.name).c_str(), named, address);
+  }
+  if (!describe_by_hdf5(dataset, as, address)) return false;
+  if (!is_own) stamps_.note(named, address);
+  return true;
+}
+
+bool Description::describe_by_hdf5(const IterationPlan::Dataset& dataset, const StoredAs& as, uint64_t& address) {
+  const Variable& variable = config_.variables[dataset.variable];
   Handle made = dataset.in_chunks ? create_chunked(as, dataset) : create_contiguous(as, dataset);
   if (!made.valid() || !describe_variable(made.id(), variable, as)) return false;
   if (dataset.shared && !describe_blocks(made.id(), dataset)) return false;
@@ -353,7 +367,7 @@ bool Description::describe_dataset(const IterationPlan::Dataset& dataset) {
     const FilterPlan filter = plan_of(variable, *as.block);
     if (!write_chunks(made.id(), filter, dataset) || !describe_losses(made.id(), filter, dataset)) return false;
   }
-  return note_address(made.id(), made_.datasets.emplace_back()) && made.reset();
+  return note_address(made.id(), address) && made.reset();
 }
 
 // Tells HDF5 the value of what was not written. HDF5 itself writes it nowhere; see format/plan/holes.hpp.
@@ -369,9 +383,9 @@ Handle Description::create(const Variable& variable, const StoredAs& as, const H
   const Handle space(H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr), H5Sclose);
   const hid_t parent = group_for(variable, as);
   if (!space.valid() || !type.valid() || parent < 0) return {};
-  return {H5Dcreate2(parent, as.name.substr(as.name.rfind('/') + 1).c_str(), type.id(), space.id(), H5P_DEFAULT,
-                     creation.id(), H5P_DEFAULT),
-          H5Dclose};
+  return {
+      H5Dcreate2(parent, last_part(as.name).c_str(), type.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+      H5Dclose};
 }
 
 Handle Description::create_contiguous(const StoredAs& as, const IterationPlan::Dataset& dataset) {

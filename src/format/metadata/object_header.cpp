@@ -18,7 +18,17 @@ constexpr size_t kSignatureBytes = 4;
 constexpr size_t kChecksumBytes = 4;
 constexpr size_t kAddressBytes = 8;
 
+constexpr size_t kFlagsAt = 5;  // behind the signature and the version
+constexpr uint64_t kSizeOfSize = 0x03, kWithCreationOrder = 0x04, kWithAttributeLimits = 0x10, kWithTimes = 0x20;
+
 constexpr uint8_t kSharedMessage = 0x02;  // a flag: the payload is elsewhere
+
+void put_little_endian(uint64_t number, std::span<std::byte> bytes) {
+  for (std::byte& byte : bytes) {
+    byte = static_cast<std::byte>(number & 0xff);
+    number >>= 8;
+  }
+}
 
 bool has_text(std::span<const std::byte> bytes, size_t at, std::string_view text) {
   if (at > bytes.size() || bytes.size() - at < text.size()) return false;
@@ -33,21 +43,12 @@ bool is_sealed(std::span<const std::byte> chunk) {
 
 }  // namespace
 
-void put_number(uint64_t number, std::span<std::byte, 8> bytes) {
-  for (std::byte& byte : bytes) {
-    byte = static_cast<std::byte>(number & 0xff);
-    number >>= 8;
-  }
-}
+void put_number(uint64_t number, std::span<std::byte, 8> bytes) { put_little_endian(number, bytes); }
 
 void seal_chunk(std::span<std::byte> chunk) {
   TAILRACE_REQUIRE(chunk.size() >= kChecksumBytes);
   const size_t end = chunk.size() - kChecksumBytes;
-  uint32_t sum = metadata_checksum(chunk.first(end));
-  for (std::byte& byte : chunk.subspan(end)) {
-    byte = static_cast<std::byte>(sum & 0xff);
-    sum >>= 8;
-  }
+  put_little_endian(metadata_checksum(chunk.first(end)), chunk.subspan(end));
 }
 
 std::optional<ObjectHeader> ObjectHeader::read(uint64_t address, const Read& read) {
@@ -58,14 +59,12 @@ std::optional<ObjectHeader> ObjectHeader::read(uint64_t address, const Read& rea
 
 // Reads "OHDR", the version, the flags, and the fields before the messages that the flags announce.
 bool ObjectHeader::read_first(uint64_t address, const Read& read) {
-  constexpr size_t flags_at = 5;
-  constexpr uint64_t size_of_size = 0x03, with_creation_order = 0x04, with_attribute_limits = 0x10, with_times = 0x20;
-  std::array<std::byte, flags_at + 1> start{};
-  if (!read(address, start) || !has_text(start, 0, std::string_view("OHDR\2", flags_at))) return false;
-  const uint64_t flags = little_endian(start, flags_at, 1);
-  in_creation_order_ = (flags & with_creation_order) != 0;
-  const size_t optional = ((flags & with_times) != 0 ? 16 : 0) + ((flags & with_attribute_limits) != 0 ? 4 : 0);
-  const size_t width = size_t{1} << (flags & size_of_size);
+  std::array<std::byte, kFlagsAt + 1> start{};
+  if (!read(address, start) || !has_text(start, 0, std::string_view("OHDR\2", kFlagsAt))) return false;
+  const uint64_t flags = little_endian(start, kFlagsAt, 1);
+  in_creation_order_ = (flags & kWithCreationOrder) != 0;
+  const size_t optional = ((flags & kWithTimes) != 0 ? 16 : 0) + ((flags & kWithAttributeLimits) != 0 ? 4 : 0);
+  const size_t width = size_t{1} << (flags & kSizeOfSize);
   std::array<std::byte, 8> size{};
   if (!read(address + start.size() + optional, std::span(size).first(width))) return false;
   const uint64_t length = little_endian(size, 0, width);  // of the messages
@@ -97,7 +96,7 @@ bool ObjectHeader::read_continuations(const Read& read) {
 bool ObjectHeader::add_chunk(const Extent& where, size_t messages, const Read& read) {
   Chunk chunk{where, std::vector<std::byte>(where.length)};
   if (!read(where.offset, chunk.bytes) || !is_sealed(chunk.bytes)) return false;
-  const size_t before = in_creation_order_ ? 6 : 4;  // type, size, flags and order, before a message's payload
+  const size_t before = bytes_before_payload();
   const size_t end = chunk.bytes.size() - kChecksumBytes;
   for (size_t at = messages; at + before <= end;) {
     const Message message{static_cast<HeaderMessage>(little_endian(chunk.bytes, at, 1)),
@@ -198,6 +197,28 @@ std::optional<HeaderField> ObjectHeader::raw_address() const {
   const std::span<const std::byte> found = payload(*message);
   if (found.size() < 18 || little_endian(found, 0, 1) != 3 || little_endian(found, 1, 1) != 1) return std::nullopt;
   return field(*message, 2, 8);
+}
+
+std::optional<std::vector<std::byte>> ObjectHeader::in_one_chunk() const {
+  constexpr size_t width = 4;  // of the size
+  constexpr uint64_t size_of_width = 2;
+  const std::span<const std::byte> first = chunks_[0].bytes;
+  const uint64_t flags = little_endian(first, kFlagsAt, 1);
+  if ((flags & kWithTimes) != 0) return std::nullopt;
+  const size_t size_at = kFlagsAt + 1 + ((flags & kWithAttributeLimits) != 0 ? 4 : 0);
+  std::vector<std::byte> bytes(first.begin(), first.begin() + static_cast<ptrdiff_t>(size_at));
+  bytes[kFlagsAt] = static_cast<std::byte>((flags & ~kSizeOfSize) | size_of_width);
+  bytes.resize(size_at + width);
+  for (const Message& message : messages_) {
+    if (message.type == HeaderMessage::nil || message.type == HeaderMessage::continuation) continue;
+    const size_t before = bytes_before_payload();
+    const auto whole = std::span(chunks_[message.chunk].bytes).subspan(message.begin - before, before + message.size);
+    bytes.insert(bytes.end(), whole.begin(), whole.end());
+  }
+  put_little_endian(bytes.size() - size_at - width, std::span(bytes).subspan(size_at, width));
+  bytes.resize(bytes.size() + kChecksumBytes);
+  seal_chunk(bytes);
+  return bytes;
 }
 
 // Returns the only message of a type; null if there are none or several.

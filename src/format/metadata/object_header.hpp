@@ -20,6 +20,7 @@ namespace tailrace::impl {
 
 // Types of messages.
 enum class HeaderMessage : uint8_t {
+  nil = 0x00,
   link_info = 0x02,
   link = 0x06,
   layout = 0x08,
@@ -59,6 +60,9 @@ class ObjectHeader {
   std::vector<Extent> chunks() const;
   // Finds the address of a contiguous dataset's raw data: 8 bytes, little-endian.
   std::optional<HeaderField> raw_address() const;
+  // Returns the bytes of a header with the same messages in a single chunk, which may lie anywhere; none if the
+  // header has times.
+  std::optional<std::vector<std::byte>> in_one_chunk() const;
 
  private:
   struct Chunk {
@@ -86,6 +90,9 @@ class ObjectHeader {
   HeaderField field(const Message& message, size_t begin, size_t size) const;
   std::optional<LinkParts> hard_link(const Message& message) const;
   const Message* only(HeaderMessage type) const;
+
+  // Returns how many bytes are before a message's payload: type, size and flags, and perhaps its order.
+  size_t bytes_before_payload() const { return in_creation_order_ ? 6 : 4; }
 
   bool in_creation_order_ = false;  // messages have two more bytes for their order
   std::vector<Chunk> chunks_;

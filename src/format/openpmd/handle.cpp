@@ -46,6 +46,15 @@ Status LibraryLock::check_usable() {
       "use it; fork after a flush, or use place core");
 }
 
+bool note_address(hid_t object, uint64_t& address) {
+  H5O_info2_t info{};
+  haddr_t found = HADDR_UNDEF;
+  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return false;
+  if (H5VLnative_token_to_addr(object, info.token, &found) < 0) return false;
+  address = found;
+  return true;
+}
+
 Status hdf5_failure(tailrace_status code, const std::string& operation, const std::string& file) {
   std::string innermost;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_innermost, &innermost);

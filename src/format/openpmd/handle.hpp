@@ -7,6 +7,7 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -60,6 +61,9 @@ class Handle {
   hid_t id_ = H5I_INVALID_HID;
   Close close_ = nullptr;
 };
+
+// Stores the address of an open object's header. Returns false if HDF5 failed.
+bool note_address(hid_t object, uint64_t& address);
 
 // Returns the contents of HDF5's error stack after a call that failed, as a Status of `code` about `file`.
 Status hdf5_failure(tailrace_status code, const std::string& operation, const std::string& file);
