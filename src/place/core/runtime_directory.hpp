@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/os/private_directory.hpp"
@@ -28,6 +29,8 @@ class RuntimeDirectory {
   // Returns the directory of the job `name` that writes to `output` (its first output directory, relative or
   // absolute).
   static std::string job_name(const std::string& name, const std::string& output);
+  // Returns the `name` of a job.
+  static std::string_view name_in(std::string_view job) { return job.substr(0, job.rfind('-')); }
 
   static std::string election_lock() { return "election.lock"; }
   // Servers of a node are 0, 1, …. A client whose server has died may become one itself, with this number.

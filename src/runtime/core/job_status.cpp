@@ -156,7 +156,7 @@ Result<std::optional<RuntimeDirectory>> open_job(const std::string& root, const 
 
 // Returns true if the job's name is made of `directory`, its first output directory.
 bool is_named_after(const std::string& job, const std::string& directory) {
-  return RuntimeDirectory::job_name(job.substr(0, job.rfind('-')), directory) == job;
+  return RuntimeDirectory::job_name(std::string(RuntimeDirectory::name_in(job)), directory) == job;
 }
 
 // Returns true if a server has left what it removes when it ends by itself. (A ledger is for the next run.)

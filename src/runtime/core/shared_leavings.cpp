@@ -36,6 +36,8 @@ std::string job_with_data_of(const std::string& directory, const std::string& wr
   const Result<std::vector<std::string>> jobs = RuntimeDirectory::jobs(root);
   if (!jobs.ok()) return {};
   for (const std::string& job : jobs.value()) {
+    // A job and its writers begin with the `name` of one configuration. Others' need not be read: there may be many.
+    if (!writer.starts_with(RuntimeDirectory::name_in(job))) continue;
     const Result<RuntimeDirectory> in = RuntimeDirectory::open_existing(root, job);
     const auto names = in.ok() ? in.value().directory().names() : Result<std::vector<std::string>>(in.status());
     if (!names.ok()) continue;
