@@ -341,7 +341,18 @@ void Client::finish() {
 }
 
 Result<uint32_t> Client::find(std::string_view variable) const {
-  if (const auto index = index_.find(variable)) return *index;
+  // Programs name a variable several times in a call, and mostly all in the order of the configuration.
+  // relaxed: a guess, which is checked.
+  const uint32_t last = last_found_.load(std::memory_order_relaxed);
+  for (uint32_t guess = last; guess < config_.variables.size() && guess <= last + 1; ++guess) {
+    if (config_.variables[guess].name != variable) continue;
+    if (guess != last) last_found_.store(guess, std::memory_order_relaxed);
+    return guess;
+  }
+  if (const auto index = index_.find(variable)) {
+    last_found_.store(*index, std::memory_order_relaxed);
+    return *index;
+  }
   std::string declared;
   for (size_t i = 0; i < std::min(config_.variables.size(), kMostTold); ++i) {
     declared += (declared.empty() ? "" : ", ") + config_.variables[i].name;

@@ -4,6 +4,7 @@
 // to wake a sleeping server or to sleep where the verb waits. Knows a place only by its port. One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -94,6 +95,8 @@ class Client {
   // Constant after construction.
   const Config& config_;
   const NameIndex index_;  // of the variables
+  // The latest variable that find() has found. Any thread.
+  mutable std::atomic<uint32_t> last_found_{0};
 
   // Used by the client's thread only.
   FailureLog& failures_;

@@ -63,6 +63,14 @@ TEST(Session, WriteAllocAndBorrowAreAllPublished) {
   }
 }
 
+TEST(Session, VariablesAreFoundInAnyOrder) {
+  SessionRig rig(small_config(8));
+  for (const char* name : {"a", "b", "c", "c", "a", "c", "b", "b", "a", "a"}) {
+    EXPECT_EQ(rig.client().find(name).value(), static_cast<uint32_t>(name[0] - 'a'));
+    EXPECT_EQ(rig.client().find("d").status().code(), TAILRACE_UNKNOWN_VARIABLE);
+  }
+}
+
 TEST(Session, TheLastWriteOfAVariableCounts) {
   SessionRig rig(small_config(8));
   for (uint64_t i = 0; i < 50; ++i) ASSERT_OK(rig.client().write("a", 0, page(i).data()));

@@ -370,9 +370,7 @@ void Hdf5Format::ended(int64_t iteration, bool published) {
 // Remembers an iteration that has left, and forgets the earliest ones beyond the limits: perhaps this one, too.
 void Hdf5Format::remember(int64_t iteration, Record& record) {
   record.stage = Stage::left;
-  for (const auto& [name, dataset] : record.plan->datasets()) {
-    record.parts += 1 + dataset.stored.chunks.size() + dataset.stored.blocks.size();
-  }
+  record.parts = record.plan->parts();
   left_.push_back(iteration);
   parts_ += record.parts;
   while (left_.size() > kRemembered || parts_ > kPartsRemembered) discard(left_.front());

@@ -105,15 +105,28 @@ const IterationPlan::Attributes& attributes_of(const IterationPlan& plan, const 
   return found == plan.dataset_attributes().end() ? kNone : found->second;
 }
 
-}  // namespace
-
-bool is_alike(const IterationPlan& a, const IterationPlan& b) {
+bool is_alike_but_for_datasets(const IterationPlan& a, const IterationPlan& b) {
   return a.events() == b.events() && a.events_not_listed() == b.events_not_listed() && a.missing() == b.missing() &&
          a.missing_unnamed() == b.missing_unnamed() && a.patches() == b.patches() &&
          is_alike(a.attributes(), b.attributes()) &&
          // Attributes of datasets without blocks are in no file, but then the iterations seldom are alike.
-         is_alike(a.dataset_attributes(), b.dataset_attributes()) && is_alike(a.findings(), b.findings()) &&
-         is_alike(a.datasets(), b.datasets());
+         is_alike(a.dataset_attributes(), b.dataset_attributes()) && is_alike(a.findings(), b.findings());
+}
+
+}  // namespace
+
+std::optional<std::vector<Move>> moves_between(const IterationPlan& before, const IterationPlan& now) {
+  if (!is_alike_but_for_datasets(before, now) || before.datasets().size() != now.datasets().size()) return {};
+  std::vector<Move> moves;
+  size_t number = 0;
+  auto earlier = before.datasets().begin();
+  for (const auto& [name, dataset] : now.datasets()) {
+    if (earlier->first != name || !is_alike(earlier->second, dataset)) return {};
+    const Move move{number++, earlier->second.stored.extent.offset, dataset.stored.extent.offset};
+    if (move.from != move.to) moves.push_back(move);
+    ++earlier;
+  }
+  return moves;
 }
 
 bool have_same_header(const Config& config, const IterationPlan& plan, const NamedDataset& a, const NamedDataset& b) {

@@ -3,14 +3,27 @@
 // Numbers are compared by their bits, as they are written. Pure functions.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "format/plan/iteration_plan.hpp"
 #include "model/config/config.hpp"
 
 namespace tailrace::impl {
 
-// Returns true if the files of two iterations of one configuration differ only in the number of the iteration, its
-// time and step, the date, and the places of contiguous raw data. Their ends are not compared.
-bool is_alike(const IterationPlan& a, const IterationPlan& b);
+// The contiguous raw data of a dataset lie elsewhere than before.
+struct Move {
+  size_t dataset = 0;  // its number in the plan
+  uint64_t from = 0;
+  uint64_t to = 0;
+};
+
+// Returns the moves from one iteration's file to that of another of the same configuration, if besides these the
+// files differ only in the number of the iteration, its time and step, and the date; else none. Their ends are not
+// compared.
+std::optional<std::vector<Move>> moves_between(const IterationPlan& before, const IterationPlan& now);
 
 using NamedDataset = IterationPlan::Datasets::value_type;
 

@@ -39,15 +39,17 @@ bool move_raw(ChangedPieces& bytes, uint64_t header, uint64_t from, uint64_t to)
 
 }  // namespace
 
-bool ImageTemplate::is_alike(const Provenance& provenance, const std::string& number,
-                             const IterationPlan& plan) const {
-  const IterationPlan& last = *last_->plan;
-  return last_->number.size() == number.size() && same_but_for_the_date(last_->provenance, provenance) &&
-         last_->image.same_end(last.raw_end(), plan.raw_end()) && impl::is_alike(last, plan);
+// Returns how the last image becomes that of another iteration; none if it cannot.
+std::optional<std::vector<Move>> ImageTemplate::moves_to(const Provenance& provenance, const std::string& number,
+                                                         const IterationPlan& plan) const {
+  const bool same = last_->number.size() == number.size() && same_but_for_the_date(last_->provenance, provenance) &&
+                    last_->image.same_end(last_->plan->raw_end(), plan.raw_end());
+  return same ? moves_between(*last_->plan, plan) : std::nullopt;
 }
 
 // Changes the last image into that of a similar iteration.
-bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, const IterationPlan& plan) {
+bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, const IterationPlan& plan,
+                           const std::vector<Move>& moves) {
   ChangedPieces bytes(last_->image.pieces);
   last_->number = std::to_string(iteration);
   last_->provenance.date = provenance.date;
@@ -56,14 +58,8 @@ bool ImageTemplate::change(const Provenance& provenance, int64_t iteration, cons
   bytes.set(last_->date, bytes_of(provenance.date, provenance.date.size() + 1));
   bytes.set(last_->time, std::bit_cast<Bytes>(plan.time(iteration)));
   bytes.set(last_->step, std::bit_cast<Bytes>(plan.step()));
-  auto before = last_->plan->datasets().begin();
-  auto header = last_->image.datasets.begin();
-  for (const auto& [name, dataset] : plan.datasets()) {
-    const uint64_t from = before->second.stored.extent.offset;
-    const uint64_t to = dataset.stored.extent.offset;
-    if (from != to && !move_raw(bytes, *header, from, to)) return false;
-    ++before;
-    ++header;
+  for (const Move& move : moves) {
+    if (!move_raw(bytes, last_->image.datasets[move.dataset], move.from, move.to)) return false;
   }
   bytes.finish();
   return true;
@@ -92,7 +88,8 @@ Result<FileEnding> ImageTemplate::complete(const Provenance& provenance, int64_t
                                            std::shared_ptr<const IterationPlan> plan, const std::string& path) {
   std::string number = std::to_string(iteration);
   const uint64_t reached = plan->reached();
-  if (last_ && is_alike(provenance, number, *plan) && change(provenance, iteration, *plan)) {
+  const auto moves = last_ ? moves_to(provenance, number, *plan) : std::nullopt;
+  if (moves && change(provenance, iteration, *plan, *moves)) {
     last_->plan = std::move(plan);
     return last_->image.ending(reached);
   }

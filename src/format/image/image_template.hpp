@@ -11,7 +11,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "format/image/alike.hpp"
 #include "format/image/iteration_image.hpp"
 #include "format/metadata/object_header.hpp"
 #include "format/plan/iteration_plan.hpp"
@@ -45,8 +47,10 @@ class ImageTemplate {
     HeaderField step;
   };
 
-  bool is_alike(const Provenance& provenance, const std::string& number, const IterationPlan& plan) const;
-  bool change(const Provenance& provenance, int64_t iteration, const IterationPlan& plan);
+  std::optional<std::vector<Move>> moves_to(const Provenance& provenance, const std::string& number,
+                                            const IterationPlan& plan) const;
+  bool change(const Provenance& provenance, int64_t iteration, const IterationPlan& plan,
+              const std::vector<Move>& moves);
   void keep(Last last);
 
   const Config& config_;

@@ -90,6 +90,7 @@ std::vector<std::vector<uint64_t>> holes_of(const std::vector<uint64_t>& whole,
 
 std::vector<MetadataPiece> filled_holes(const Config& config, const IterationPlan& plan) {
   std::vector<MetadataPiece> pieces;
+  if (!plan.has_shared()) return pieces;
   const bool lacks = !plan.missing().empty() || plan.missing_unnamed() > 0;
   const bool one_node = config.place.nodes == 1 && config.place.node == 0;
   const bool has_whole = config.storage.file_per == FilePer::job || one_node;

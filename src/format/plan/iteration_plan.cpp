@@ -96,7 +96,14 @@ Result<IterationPlan::Dataset*> IterationPlan::dataset_of(const Block& block, co
     if (!space.ok()) return space.status();
     made.stored.extent = space.value();
   }
-  return &datasets_.emplace_hint(found, as.name, std::move(made))->second;
+  return &add(found, as.name, std::move(made));
+}
+
+IterationPlan::Dataset& IterationPlan::add(Datasets::iterator before, const std::string& name, Dataset dataset) {
+  parts_ += 1 + dataset.stored.chunks.size();
+  has_chunks_ = has_chunks_ || dataset.in_chunks;
+  has_shared_ = has_shared_ || dataset.shared;
+  return datasets_.emplace_hint(before, name, std::move(dataset))->second;
 }
 
 void IterationPlan::note_patch(const Block& block, const StoredAs& as) {
@@ -118,7 +125,7 @@ Result<std::vector<Extent>> IterationPlan::place(const Block& block) {
     return std::vector<Extent>();
   }
   std::vector<Extent> extents = extents_of(*block.layout, as, to.stored.extent.offset);
-  if (!extents.empty()) to.reached = std::max(to.reached, extents.back().end() - to.stored.extent.offset);
+  if (!extents.empty()) reached_ = std::max(reached_, extents.back().end());
   if (as.shared && !block.layout->empty()) note_place(block, to);
   return extents;
 }
@@ -128,25 +135,29 @@ void IterationPlan::note_place(const Block& block, Dataset& to) {
   std::vector<std::vector<uint64_t>>& came = to.stored.blocks;
   std::vector<uint64_t> where = place_of(*block.layout);
   const auto at = std::lower_bound(came.begin(), came.end(), where);
-  if (at == came.end() || *at != where) came.insert(at, std::move(where));
+  if (at != came.end() && *at == where) return;
+  came.insert(at, std::move(where));
+  ++parts_;
 }
 
 void IterationPlan::note_block(const Block& block, uint64_t begin) {
   const StoredAs as =
       impl::stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
   TAILRACE_REQUIRE(as.shared);
-  const auto [found, is_new] = datasets_.try_emplace(as.name);
-  Dataset& to = found->second;
+  const auto found = datasets_.lower_bound(as.name);
+  const bool is_new = found == datasets_.end() || found->first != as.name;
+  Dataset made;
   if (is_new) {
-    to.variable = block.variable;
-    to.client = block.source;
-    to.block = block.layout;
-    to.shared = true;
-    to.stored.shape = as.shape();
-    if (as.bytes() > 0) to.stored.extent = {begin, as.bytes()};
+    made.variable = block.variable;
+    made.client = block.source;
+    made.block = block.layout;
+    made.shared = true;
+    made.stored.shape = as.shape();
+    if (as.bytes() > 0) made.stored.extent = {begin, as.bytes()};
   }
+  Dataset& to = is_new ? add(found, as.name, std::move(made)) : found->second;
   if (block.layout->empty()) return;
-  to.reached = std::max(to.reached, end_in_whole(*block.layout));
+  reached_ = std::max(reached_, to.stored.extent.offset + end_in_whole(*block.layout));
   note_place(block, to);
 }
 
@@ -233,9 +244,9 @@ void IterationPlan::note_missing(const std::vector<int>& clients, uint32_t unnam
 // A chunk may have been longer before: perhaps a server placed it, died before it wrote it, and the next one needs
 // fewer bytes.
 uint64_t IterationPlan::reached() const {
-  uint64_t end = 0;
+  uint64_t end = reached_;
+  if (!has_chunks_) return end;
   for (const auto& [name, dataset] : datasets_) {
-    if (dataset.reached > 0) end = std::max(end, dataset.stored.extent.offset + dataset.reached);
     for (const PlacedChunk& chunk : dataset.stored.chunks) end = std::max(end, chunk.extent.end());
   }
   return end;

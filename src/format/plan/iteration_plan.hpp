@@ -37,8 +37,6 @@ class IterationPlan {
     std::shared_ptr<const Layout> block;  // layout of the first block
     bool in_chunks = false;               // filtered; stored.chunks has an entry for each possible chunk
     bool shared = false;
-    // For a dataset that is not in chunks: the bytes from its start to the end of the last block that came.
-    uint64_t reached = 0;
     StoredDataset stored;
     Loss loss;  // for a dataset in chunks
   };
@@ -94,11 +92,16 @@ class IterationPlan {
   // Returns the end of the last raw data that came. It may be less than raw_end(): the last part of a shared dataset
   // may never come, and a chunk that comes again may be shorter.
   uint64_t reached() const;
+  // Returns how many datasets, chunks and blocks of shared datasets it has: what its memory grows with.
+  size_t parts() const { return parts_; }
+  // Returns true if a dataset is shared.
+  bool has_shared() const { return has_shared_; }
 
  private:
   Result<Dataset*> dataset_of(const Block& block, const StoredAs& as);
   Result<Extent> space_for(const Block& block, const StoredAs& as);
-  static void note_place(const Block& block, Dataset& to);
+  void note_place(const Block& block, Dataset& to);
+  Dataset& add(Datasets::iterator before, const std::string& name, Dataset dataset);
   void note_patch(const Block& block, const StoredAs& as);
   Status check_place(const StoredAs& as, const Dataset& before) const;
   uint64_t allocate(uint64_t bytes);
@@ -119,6 +122,10 @@ class IterationPlan {
   std::vector<uint64_t> missing_;  // clients
   uint32_t missing_unnamed_ = 0;
   uint64_t raw_end_;
+  uint64_t reached_ = 0;  // end of the last block that came, of those that are not in chunks
+  size_t parts_ = 0;
+  bool has_chunks_ = false;
+  bool has_shared_ = false;
 };
 
 }  // namespace tailrace::impl
