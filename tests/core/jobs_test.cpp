@@ -180,6 +180,22 @@ TEST_F(DeadJob, IsWrittenByDrainWithoutClients) {
   expect_all_there();
 }
 
+// A run in place thread would write files of the same names; one of another name would not.
+TEST_F(DeadJob, KeepsARunInPlaceThreadOutOfItsFiles) {
+  test::Config config;
+  const OpenRun refused(config, directory_, 0);
+  ASSERT_FALSE(refused.opened());
+  EXPECT_EQ(refused.error().status, TAILRACE_EXISTS);
+  EXPECT_TRUE(refused.error().says(node_.jobs()[0])) << refused.error().message;
+  for (const char* other : {"ru", "runs", "another"}) {
+    config.name = other;
+    OpenRun run(config, directory_, 0);
+    EXPECT_TRUE(run.opened()) << run.error().message;
+  }
+  EXPECT_EQ(node_.drain(), std::vector<int>());
+  expect_all_there();
+}
+
 TEST_F(DeadJob, TheSameClientMayComeAgain) {
   OpenRun run(test::core_config(), directory_, 0);
   ASSERT_TRUE(run.opened()) << run.error().message;

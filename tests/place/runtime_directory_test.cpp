@@ -57,6 +57,8 @@ TEST(RuntimeDirectory, AJobIsItsNameAndWhereItWrites) {
   const std::string job = RuntimeDirectory::job_name("cm1", scratch / "out");
   EXPECT_EQ(job.substr(0, 4), "cm1-");
   EXPECT_EQ(job.size(), 20u);
+  EXPECT_EQ(RuntimeDirectory::name_in(job), "cm1");
+  EXPECT_EQ(RuntimeDirectory::name_in(RuntimeDirectory::job_name("with-a-dash", scratch / "out")), "with-a-dash");
   EXPECT_EQ(job.find_first_not_of("0123456789abcdef", 4), std::string::npos) << job;
   EXPECT_EQ(RuntimeDirectory::job_name("cm1", scratch / "out/"), job);
   EXPECT_EQ(RuntimeDirectory::job_name("cm1", scratch / "./x/../out"), job);

@@ -37,7 +37,9 @@ class SegmentOnASmallDisk : public ::testing::Test {
     directory_.emplace(std::move(directory).value());
   }
   Result<std::unique_ptr<Segment>> create(const std::string& name, uint64_t pool) {
-    return Segment::create(*directory_, name, kSizes, pool);
+    auto segment = Segment::create(*directory_, name, kSizes, pool);
+    if (segment.ok()) segment.value()->take_ahead();
+    return segment;
   }
   // As the client does.
   std::unique_ptr<Segment> map(const std::string& name, uint64_t pool) {
@@ -129,8 +131,9 @@ TEST_F(SegmentOnASmallDisk, IsTheSameFromBothSides) {
 
 TEST_F(SegmentOnASmallDisk, IsTakenAsFarAsItIsUsedAndOnceMore) {
   const uint64_t before = directory_->free_bytes().value();
-  auto server = Segment::create(*directory_, "one", kSizes, 12 * kMiB, 2 * kMiB);
+  auto server = Segment::create(*directory_, "one", kSizes, 12 * kMiB);
   ASSERT_TRUE(server.ok());
+  server.value()->take_ahead(2 * kMiB);
   const auto client = map("one", 12 * kMiB);
   const uint64_t parts = ChannelMemory(kSizes).bytes();
   const auto taken = [&] { return before - directory_->free_bytes().value() - parts; };
@@ -151,8 +154,9 @@ TEST_F(SegmentOnASmallDisk, IsTakenAsFarAsItIsUsedAndOnceMore) {
 
 // A client may write anything into its segment.
 TEST_F(SegmentOnASmallDisk, IsTakenWithinItsBoundsWhateverTheClientSays) {
-  const auto server = Segment::create(*directory_, "one", kSizes, 4 * kMiB, 2 * kMiB);
+  const auto server = Segment::create(*directory_, "one", kSizes, 4 * kMiB);
   ASSERT_TRUE(server.ok());
+  server.value()->take_ahead(2 * kMiB);
   for (const uint64_t used : {UINT64_MAX, uint64_t{1} << 40, uint64_t{0}}) {
     server.value()->control().used.store(used);
     server.value()->follow();

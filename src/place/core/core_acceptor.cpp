@@ -321,7 +321,7 @@ Status CoreAcceptor::meet(Waiting& one, ProcessHandle process) {
   if (!needs.ok()) return needs.status();
   const std::string& name = fresh_segment_;
   Result<std::unique_ptr<Segment>> segment =
-      Segment::create(directory_, name, needs.value().sizes, needs.value().pool, needs.value().ahead);
+      Segment::create(directory_, name, needs.value().sizes, needs.value().pool);
   if (!segment.ok()) return segment.status();
   auto made = make_client(number, std::move(segment).value());
   if (!made.ok()) {
@@ -330,6 +330,7 @@ Status CoreAcceptor::meet(Waiting& one, ProcessHandle process) {
   }
   Client& client = *(clients_[number] = std::move(made).value());
   client.process = std::move(process);
+  client.ahead = needs.value().ahead;
   const Status status = host_.prepare(number, *client.segment);
   if (!status.ok()) {
     clients_.erase(number);
@@ -352,6 +353,8 @@ void CoreAcceptor::let_in(int number) {
   if (served.ok() && served.value()) {
     client.log->info("client {} has come", number);
     status = welcome(client, one.socket, host_.last_iteration(number));
+    // From here on, since it shares the cpu with this thread: the client's open has waited for all before.
+    if (status.ok()) client.segment->take_ahead(client.ahead);
   } else {
     clients_.erase(number);
   }

@@ -113,6 +113,7 @@ class CoreAcceptor final : public Acceptor {
   struct Client {
     int number = 0;
     std::unique_ptr<Segment> segment;
+    uint64_t ahead = 0;  // how much of it is taken before the client uses it
     EventFd bell;
     std::optional<UnixSocket> socket;      // none: the client has to come back
     std::optional<Waiting> newcomer;       // its files are being prepared

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/memory/allocate_file.hpp"
 #include "base/memory/available_memory.hpp"
 #include "base/memory/touch.hpp"
@@ -96,14 +97,14 @@ Status check_room(const PrivateDirectory& directory, uint64_t bytes) {
 }  // namespace
 
 Result<std::unique_ptr<Segment>> Segment::create(const PrivateDirectory& directory, const std::string& name,
-                                                 const ChannelSizes& sizes, uint64_t pool, uint64_t ahead) {
-  auto segment = make(directory, name, sizes, pool, ahead);
+                                                 const ChannelSizes& sizes, uint64_t pool) {
+  auto segment = make(directory, name, sizes, pool);
   if (!segment.ok() && segment.status().fault().system_errno != EEXIST) (void)directory.remove_file(name);
   return segment;
 }
 
 Result<std::unique_ptr<Segment>> Segment::make(const PrivateDirectory& directory, const std::string& name,
-                                               const ChannelSizes& sizes, uint64_t pool, uint64_t ahead) {
+                                               const ChannelSizes& sizes, uint64_t pool) {
   const uint64_t bytes = pool + ChannelMemory(sizes).bytes();
   Result<FileDescriptor> file = directory.open_file(name, O_RDWR | O_CREAT | O_EXCL);
   if (!file.ok()) return file.status();
@@ -117,7 +118,6 @@ Result<std::unique_ptr<Segment>> Segment::make(const PrivateDirectory& directory
   std::unique_ptr<Segment> segment(new Segment(std::move(file).value(), mapping.value(), sizes, pool));
   if (Status status = segment->guard(); !status.ok()) return status;
   segment->memory_.construct(segment->parts());
-  segment->start_toucher(ahead);
   return segment;
 }
 
@@ -155,7 +155,8 @@ Segment::~Segment() {
 }
 
 // On the server's cpu: no process computes there.
-void Segment::start_toucher(uint64_t ahead) {
+void Segment::take_ahead(uint64_t ahead) {
+  TAILRACE_REQUIRE(!toucher_);
   toucher_.emplace(pool_,
                    Toucher::Options{.take = [this](size_t offset, size_t size) { return take_part(offset, size); },
                                     .improve = [this] { return gather_later(); },

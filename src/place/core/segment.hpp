@@ -30,11 +30,10 @@ namespace tailrace::impl {
 
 class Segment {
  public:
-  // Makes the file `name` of that size, and begins to take its pages from the system: at least `ahead` bytes before
-  // the client uses them. TAILRACE_OUT_OF_MEMORY if there is no room for all of it now. There is no file if it fails.
+  // Makes the file `name` of that size. TAILRACE_OUT_OF_MEMORY if there is no room for all of it now. There is no
+  // file if it fails.
   static Result<std::unique_ptr<Segment>> create(const PrivateDirectory& directory, const std::string& name,
-                                                 const ChannelSizes& sizes, uint64_t pool,
-                                                 uint64_t ahead = UINT64_MAX);
+                                                 const ChannelSizes& sizes, uint64_t pool);
   // Returns the part of a client's budget that is its pool: whole pages.
   static uint64_t pool_of(uint64_t budget) { return budget / RangeAllocator::kPage * RangeAllocator::kPage; }
   // Maps what is there; refuses a file of another size.
@@ -47,6 +46,9 @@ class Segment {
   // The client makes sure that a part of the pool has its pages, in its own mapping, too, and that the server knows
   // of it. TAILRACE_OUT_OF_MEMORY if there is no room for it, in `directory`, where the file is.
   Status take(const PrivateDirectory& directory, uint64_t offset, uint64_t bytes);
+  // Begins to take the pages of the pool from the system, in the background: at least `ahead` bytes before the client
+  // uses them. Call it once, on the side that has made the file.
+  void take_ahead(uint64_t ahead = UINT64_MAX);
   // The server looks how much the client uses, and takes pages ahead of that in the background.
   void follow();
 
@@ -60,9 +62,8 @@ class Segment {
  private:
   Segment(FileDescriptor file, std::byte* mapping, const ChannelSizes& sizes, uint64_t pool);
   static Result<std::unique_ptr<Segment>> make(const PrivateDirectory& directory, const std::string& name,
-                                               const ChannelSizes& sizes, uint64_t pool, uint64_t ahead);
+                                               const ChannelSizes& sizes, uint64_t pool);
   Status guard();
-  void start_toucher(uint64_t ahead);
   bool take_part(size_t offset, size_t size);
   bool gather_later();
   std::byte* parts() const { return mapping_ + pool_; }
@@ -81,7 +82,7 @@ class Segment {
   std::vector<size_t> in_use_;        // used by the toucher: parts whose pages could not be gathered yet
   int rounds_left_ = kGatherRounds;   // used by the toucher
   uint64_t used_ = 0;                 // used by the server: bytes that the toucher knows to be in use
-  std::optional<Toucher> toucher_;    // ends first; none: this side has not made the file
+  std::optional<Toucher> toucher_;    // ends first; none: this side takes no pages
 };
 
 }  // namespace tailrace::impl
