@@ -12,6 +12,10 @@ from .markdown import NONE, percent, quotient
 
 _NAMES = {"write": "`write`", "alloc_commit": "`alloc` + `commit`", "submit_request": "`borrow` in a burst",
           "raw_requests": "a request of 4 KiB of a raw file in memory"}
+_ALIKE = "as the iteration before it"
+_OF_VARIABLES = {"open": "`open`", "first": "a variable of the first iteration, until written",
+                 "caller": "of a later one, for the program", "until_written": "… until written",
+                 "writer": "… CPU time of the writer"}
 _LISTS = ("one list in order", "one list in any order", "64 clients, rows", "a request an extent")
 
 
@@ -35,16 +39,30 @@ def handover(document: Value) -> Grid:
 
 
 def variables(ours: Value, h5py: Value) -> Grid:
-    """Returns the time for a variable, by how many there are."""
-    measured = _by_count(ours, "variables")
-    rows = {what: _growing(each, "writer", "with {:,}") for what, each in measured.items()}
-    first = next(iter(measured.values()), {})
-    for what, each in _by_count(h5py, "variables").items():
-        times = {count: row["caller"].number() for count, row in each.items()}
-        rows[what] = {count: quotient(_time(us), us, first[count]["writer"].number() if count in first else 0.0,
-                                      "the first row", Better.OTHERS) for count, us in times.items()}
+    """Returns what a variable costs, by how many there are, and the time of `open` with them."""
+    measured: dict[str, dict[int, Value]] = {}
+    units: dict[str, float] = {}
+
+    def add(label: str, row: Value, time: Value, unit: float = 1e-6) -> None:
+        measured.setdefault(label, {})[int(row["variables"].number())] = time
+        units[label] = unit
+
+    for row in ours["rows"]:
+        if row["what"].text() != _ALIKE:
+            add(f"{row['what'].text()}, until written", row, row["until_written"])
+            continue
+        for key, title in _OF_VARIABLES.items():
+            if time := row.get(key):
+                add(f"place {row['place'].text()}: {title}", row, time, 1e-3 if key == "open" else 1e-6)
+    first = next((row for row in ours["rows"] if row["what"].text() == _ALIKE), None)
+    rows = {label: _growing(each, "median", units[label]) for label, each in measured.items()}
+    for row in h5py["rows"]:
+        us, count = row["caller"].number(), int(row["variables"].number())
+        same = first is not None and int(first["variables"].number()) == count
+        by = first["until_written"]["median"].number() if first is not None and same else 0.0
+        rows.setdefault(row["what"].text(), {})[count] = quotient(_time(us), us, by, "the first row", Better.OTHERS)
     counts = sorted({count for each in rows.values() for count in each})
-    head = ["a variable and iteration", *(f"{count:,} variables" for count in counts)]
+    head = ["", *(f"{count:,} variables" for count in counts)]
     return Grid(head, [[what, *(each.get(count, NONE) for count in counts)] for what, each in rows.items()])
 
 
@@ -56,13 +74,14 @@ def _by_count(document: Value, counted: str) -> dict[str, dict[int, Value]]:
     return found
 
 
-def _growing(rows: dict[int, Value], time: str, per: str) -> dict[int, str]:
-    """Returns the cells of times in µs; each but the first has its quotient by that of the next smaller number."""
+def _growing(rows: dict[int, Value], time: str, unit: float = 1e-6) -> dict[int, str]:
+    """Returns the cells of times; each but the first has its quotient by that of the next smaller number."""
     times = {count: rows[count][time].number() for count in sorted(rows)}
-    cells = {count: _time(us) for count, us in times.items()}
+    cells = {count: quantity.format_time(unit * one) for count, one in times.items()}
     for fewer, count in zip(times, list(times)[1:]):
-        cells[count] = quotient(cells[count], times[count], times[fewer], per.format(fewer), summary=rows[count])
+        cells[count] = quotient(cells[count], times[count], times[fewer], f"with {fewer:,}", summary=rows[count])
     return cells
+
 
 
 def _time(us: float) -> str:
@@ -80,7 +99,7 @@ def growth(document: Value) -> Grid:
     """Returns the server's time, by how much there is that could make it longer."""
     titles = {"each writes": "an iteration of a client, when all write", "one writes": "an iteration of one client, "
               "while so many are there", "files open": "a write and a sync of a raw file, with so many open"}
-    rows = {what: _growing(each, "us", "with {:,}") for what, each in _by_count(document, "count").items()}
+    rows = {what: _growing(each, "us") for what, each in _by_count(document, "count").items()}
     counts = sorted({count for each in rows.values() for count in each})
     return Grid(["", *(f"{count:,}" for count in counts)],
                  [[titles.get(what, what), *(each.get(count, NONE) for count in counts)]
