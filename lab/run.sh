@@ -32,6 +32,7 @@ memory=(--ratio 0.2,1,5)
 lent=(--ratio 0.5,1)
 core=()
 small=()
+busy=0,1,2,4,8
 mpiio=(--collective auto --place thread)
 scratch=("$(mktemp -d -p /dev/shm)")
 trap 'rm -rf "${scratch[@]}"' EXIT
@@ -60,6 +61,7 @@ while [ $# -gt 0 ]; do
       quick=(--quick)
       size=1MiB
       sweep=(--ratio 0.5,1)
+      busy=0,1
       mpiio=(--quick)
       ;;
     --only) only=${2:-} && shift || usage ;;
@@ -122,6 +124,7 @@ pattern lent "$results/files" "${lent[@]}" \
   --writers none,sync,tailrace-borrow,tailrace-borrow-unaligned,tailrace-write
 pattern triad "$results/files" --kernel triad --compute-time 0.05s \
   --writers none,bare,tailrace-alloc,tailrace-write,tailrace-alloc-throttled
+pattern busy "$results/files" --busy "$busy"
 experiment core "${core[@]}"
 experiment jitter
 experiment small "${small[@]}"

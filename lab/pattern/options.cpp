@@ -18,6 +18,7 @@ const Words<Writer> kWriters = {{"none", Writer::none},           {"sync", Write
 const Words<Verb> kVerbs = {{"alloc", Verb::alloc}, {"write", Verb::write}, {"borrow", Verb::borrow}};
 const Words<Buffers> kBuffers = {
     {"pool", Buffers::pool}, {"malloc", Buffers::malloc}, {"unaligned", Buffers::unaligned}};
+const Words<Place> kPlaces = {{"thread", Place::thread}, {"core", Place::core}};
 const Words<Measure> kMeasures = {{"regression", Measure::regression},
                                   {"saturation", Measure::saturation},
                                   {"saturation-busy", Measure::saturation_busy},
@@ -60,6 +61,7 @@ void add_storage(CLI::App& app, WriteOptions& write) {
   app.add_option("--queue-depth", write.queue_depth, "tailrace: transfers under way at once")
       ->check(CLI::Range(1, 256))
       ->option_text("N = 8");
+  add_words(app, "--place", write.place, kPlaces, "tailrace: the place of its writer");
   app.add_option("--pin", write.pin, "tailrace: where its writer runs; cpus as 0,2,3")
       ->check([](const std::string& text) {
         const bool list = !text.empty() && text.find_first_not_of("0123456789,") == std::string::npos &&
@@ -184,6 +186,7 @@ Options parse_options(int argc, char** argv) {
 const char* name_of(Writer writer) { return word_for(kWriters, writer); }
 const char* name_of(Verb verb) { return word_for(kVerbs, verb); }
 const char* name_of(Buffers buffers) { return word_for(kBuffers, buffers); }
+const char* name_of(Place place) { return word_for(kPlaces, place); }
 const char* name_of(Measure what) { return word_for(kMeasures, what); }
 
 }  // namespace bench

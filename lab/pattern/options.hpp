@@ -16,6 +16,7 @@ namespace bench {
 enum class Writer { none, sync, sync_hdf5, bare, posix_aio, tailrace };
 enum class Verb { alloc, write, borrow };
 enum class Buffers { pool, malloc, unaligned };
+enum class Place { thread, core };
 enum class Measure { regression, saturation, saturation_busy, saturation_write, write_copy, req, copy };
 
 // The data to write: where, how much, and with which writer.
@@ -23,6 +24,7 @@ struct WriteOptions {
   Writer writer = Writer::none;
   Verb verb = Verb::alloc;
   Buffers buffers = Buffers::pool;
+  Place place = Place::thread;    // for tailrace
   std::string pin = "auto";       // "auto", "none" or a list of cpus
   std::string throttle = "none";  // as the configuration has it
   std::string forward;            // address of a forwarder; "": none
@@ -72,6 +74,7 @@ Options parse_options(int argc, char** argv);
 const char* name_of(Writer writer);
 const char* name_of(Verb verb);
 const char* name_of(Buffers buffers);
+const char* name_of(Place place);
 const char* name_of(Measure what);
 
 }  // namespace bench

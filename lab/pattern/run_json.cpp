@@ -18,6 +18,7 @@ Json switches(const WriteOptions& write) {
     json["verb"] = name_of(write.verb);
     json["buffers"] = name_of(write.buffers);
     if (write.verb == Verb::borrow && write.buffers != Buffers::malloc) json["arrays"] = write.arrays;
+    json["place"] = name_of(write.place);
     json["pin"] = write.pin;
     json["direct"] = write.direct;
     json["queue_depth"] = write.queue_depth;

@@ -35,7 +35,8 @@ TailraceConfig tailrace_config(const WriteOptions& options, const OutputFolders&
   std::string path;
   for (const auto& folder : folders.all()) path += (path.empty() ? "" : ", ") + quoted(folder.string());
   const std::string cpus = options.pin == "auto" || options.pin == "none" ? options.pin : "[" + options.pin + "]";
-  std::string text = "tailrace: 1\nname: pattern\nplace: {cpus: " + cpus + "}\n";
+  std::string text = "tailrace: 1\nname: pattern\n";
+  text += "place: {kind: " + std::string(name_of(options.place)) + ", cpus: " + cpus + "}\n";
   text += "memory: {budget: " + std::to_string(budget) + "}\n";
   text += "storage: {existing: replace, path: [" + path + "], direct: " + (options.direct ? "true" : "false");
   text += ", durability: " + std::string(bypasses ? "written" : "durable");

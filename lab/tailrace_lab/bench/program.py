@@ -33,6 +33,7 @@ class Program:
     """The program, ready to be run."""
 
     path: pathlib.Path
+    environment: Mapping[str, str] | None = None  # None: that of this process
 
     def run(self, arguments: Sequence[str]) -> Report:
         """Makes one run of computing and writing in turn."""
@@ -57,7 +58,7 @@ class Program:
                          ) from None
 
     def _ask(self, kind: str, arguments: Sequence[str]) -> Report:
-        return ask([str(self.path), *arguments], kind)
+        return ask([str(self.path), *arguments], kind, self.environment)
 
 
 def find(given: pathlib.Path | None = None) -> Program:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tailrace import own_file
 from tailrace.cli import output
 
-from . import bench_core, bench_cube, bench_forward, bench_jitter, bench_mpiio, bench_options, bench_small
+from . import bench_busy, bench_core, bench_cube, bench_forward, bench_jitter, bench_mpiio, bench_options, bench_small
 
 if TYPE_CHECKING:
     from ..bench.pattern import Settings
@@ -75,6 +75,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
                       help="the ways to write (default: none,sync,tailrace-alloc,tailrace-write)")
     what.add_argument("--ablation", action="store_true",
                       help="what each of tailrace's techniques gains, from naive to direct, at one C/W")
+    what.add_argument("--busy", type=bench_busy.loops, metavar="N,…",
+                      help="beside N busy loops, such as 0,1,2,4,8: each verb in both places, against synchronous "
+                           "(--ratio: 1 by default)")
     add("--kernel", choices=KERNELS,
         help="the computation (default: busy, a small loop in the cache; with --sweep: spin, whose time does not "
              "depend on other use of the same core)")
@@ -102,6 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
     from . import bench_display, bench_table  # here: numpy and rich import slowly
 
     settings = _settings(arguments)
+    if arguments.busy is not None:
+        return bench_busy.run(arguments, settings)
     # With --json - the output is the document alone; tables and bar go to standard error.
     stream = sys.stderr if arguments.json == "-" else sys.stdout
     try:
@@ -130,7 +135,9 @@ def _settings(arguments: argparse.Namespace) -> Settings:
              "compute_seconds": arguments.compute_time, "writers": arguments.writers, "kernel": arguments.kernel,
              "threads": arguments.threads, "memory": arguments.memory, "variables": arguments.variables,
              "repeats": arguments.repeats, "queue_depth": arguments.queue_depth, "trace": arguments.trace}
-    if arguments.ablation and given["ratios"] is None:
+    if arguments.busy is not None:
+        bench_busy.check(arguments)
+    if (arguments.ablation or arguments.busy is not None) and given["ratios"] is None:
         given["ratios"] = (1.0,)
     if arguments.sweep and given["kernel"] is None:
         given["kernel"] = "spin"

@@ -22,7 +22,7 @@ _MARKDOWN_WIDTH = 1000  # a row of Markdown must not be broken
 TITLES = {"open": "open, and the first output", "places": "place core beside place thread",
           "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
-          "restart": "the server is killed",
+          "restart": "the server is killed", "busy": "a machine that others keep busy",
           "forward tls": "TLS alone, between two processes",
           "forward tcp": "through a forwarder, over TCP with TLS",
           "forward overlap": "a program that computes as long as it writes (C = W)",

@@ -4,11 +4,15 @@
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 from tailrace import cli
 from tailrace_lab.bench import measure, program, result
+from tailrace_lab.bench.busy_loops import BusyLoops
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 PATTERN = REPOSITORY / "build/release/lab/pattern/pattern"
@@ -326,3 +330,65 @@ def test_the_real_ablation(tmp_path, capsys, pattern):
                      str(pattern), "--json", str(file)]) == 0
     assert "failed" not in capsys.readouterr().out
     assert len(result.load(file).ablation) == 9
+
+
+def test_beside_busy_loops(bench, fake, tmp_path):
+    file = tmp_path / "busy.json"
+    code, said, complaints = bench("--busy", "0,2", "--repeats", "2", "--json", file)
+    assert (code, complaints) == (0, "")
+    for words in ("alone: alloc, place thread / synchronous", "2 busy loops: borrow, place core / synchronous",
+                  "bars kept: 12 of 12", "--ratio 1 --busy 0,2"):
+        assert words in said, said
+    document = json.loads(file.read_text())
+    assert document["tailrace_bars"] == 1 and len(document["bars"]) == 2 * 7
+    assert document["command"].startswith("tailrace bench pattern --dir ")
+    assert document["command"].endswith("--ratio 1 --busy 0,2")
+    write = next(bar for bar in document["bars"] if bar["name"] == "alone: write, place core / synchronous")
+    # C = W = 10 ms, 16 iterations: synchronous 0.32 s; tailrace 16 × (10 + 1.1) + 10 ms.
+    assert write["median"] == pytest.approx(0.1876 / 0.32) and write["bar"] == 1 and write["count"] == 2
+    runs = fake.runs()[3:]  # without those that measure W
+    assert len(runs) == 2 * 3 * 7 and sum("--place core" in run for run in runs) == 2 * 3 * 3
+    orders = {tuple(names(runs[at:at + 7])) for at in range(0, len(runs), 7)}
+    assert len(orders) == 3, "each round has an order of its own"
+    assert not list((tmp_path / "out").glob("*")), "nothing is left"
+
+
+@pytest.mark.parametrize("options, complaint", [
+    (("--busy", "-1"), "expected a number from 0 to 1024"), (("--busy", "1,x"), "expected a number from 0 to 1024"),
+    (("--busy", "1", "--sweep"), "--sweep"), (("--busy", "1", "--ratio", "1,2"), "runs at one C/W"),
+    (("--busy", "1", "--trace", "file"), "not allowed with argument --trace"),
+    (("--busy", "1", "--writers", "none"), "not allowed with argument")])
+def test_what_does_not_go_with_busy_loops(bench, capsys, options, complaint):
+    with pytest.raises(SystemExit) as ended:
+        bench(*options)
+    assert ended.value.code == 2 and complaint in capsys.readouterr().err
+
+
+def test_busy_loops_end_with_their_maker(tmp_path):
+    """Also if it is killed: then nobody can end them but the system."""
+    program_ = ("import os, signal\nfrom tailrace_lab.bench.busy_loops import BusyLoops\n"
+                "with BusyLoops(2) as loops:\n"
+                "    print(*loops.processes(), flush=True)\n    os.kill(os.getpid(), signal.SIGKILL)\n")
+    said = subprocess.run([sys.executable, "-c", program_], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    loops = [int(word) for word in said.stdout.split()]
+    assert said.returncode == -signal.SIGKILL and len(loops) == 2, said.stderr
+    deadline = time.monotonic() + 30
+    while any(_runs(loop) for loop in loops):
+        assert time.monotonic() < deadline, "they live on"
+        time.sleep(0.01)
+
+
+def _runs(process):
+    """Returns True unless the process has ended; one that nobody has waited for yet has."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_busy_loop_that_ends_is_a_failure():
+    with pytest.raises(program.Failed, match="ended while"), BusyLoops(1) as loops:
+        os.kill(loops.processes()[0], signal.SIGKILL)
+        while _runs(loops.processes()[0]):
+            time.sleep(0.01)
