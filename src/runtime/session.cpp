@@ -59,7 +59,8 @@ CpuSet Session::choose_writer_cpus() const {
 Status Session::build_for_thread() {
   if (Status usable = check_format(config_); !usable.ok()) return usable;
   const CpuSet cpus = choose_writer_cpus();
-  auto parts = ServerParts::build(config_, {.cpus = cpus.cpus, .timed = true}, clock_, doorbell_, *log_);
+  cpus_ = group_of(cpus, *log_);
+  auto parts = ServerParts::build(config_, {.cpus = cpus_, .timed = true}, clock_, doorbell_, *log_);
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
   FileSystem& output = parts_.storage->files();
@@ -80,7 +81,7 @@ Status Session::build_for_thread() {
   last_iteration_ = impl::last_iteration(config_, output, client_id_);
   const uint64_t budget = config_.memory.budget / RangeAllocator::kPage * RangeAllocator::kPage;
   const bool prefault = config_.memory.prefault;
-  auto place = ThreadPlace::create(budget, prefault, config_.variables.size(), cpus, doorbell_);
+  auto place = ThreadPlace::create(budget, prefault, config_.variables.size(), cpus, doorbell_, cpus_);
   if (!place.ok()) return place.status();
   ThreadPlace& thread = *place.value();
   place_ = std::move(place).value();
@@ -95,8 +96,8 @@ void Session::start_server(ThreadPlace& place) {
   };
   const auto descriptors = [](uint64_t) { return descriptors_in_program(); };
   server_.emplace(clock_, processes_, doorbell_, *log_, client_id_, config_,
-                  ServerCore::Equipment{*parts_.engine, format, parts_.crew.get(), descriptors, 1}, place.channel(),
-                  server_trace_);
+                  ServerCore::Equipment{*parts_.engine, format, parts_.crew.get(), descriptors, 1, nullptr, cpus_},
+                  place.channel(), server_trace_);
   const auto use_memory = [this, memory = place.channel().memory] { parts_.storage->use_memory(memory); };
   place.start([this] { server_->run(); }, [this] { server_->end(); }, use_memory);
 }

@@ -77,6 +77,7 @@ class Session {
   Doorbell doorbell_;
   std::unique_ptr<Place> place_;
   // For place `thread`: the server's half.
+  std::shared_ptr<CpuGroup> cpus_;  // of its threads; null: any
   ServerParts parts_;
   std::vector<std::unique_ptr<NameLock>> locks_;  // of the storage
   std::optional<LoneServer> server_;

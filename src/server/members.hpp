@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/function_ref.hpp"
+#include "base/sync/cpu_group.hpp"
 #include "channel/channel_ends.hpp"
 #include "format/format.hpp"
 #include "place/client_rings.hpp"
@@ -41,8 +42,9 @@ class Members final {
     MakeFormat make_format;
     FilterCrew* crew = nullptr;  // needed if there are filtered variables
     Descriptors descriptors = as_many_as_wanted;
-    uint32_t expected = 1;             // how many clients may come, if their configuration does not say it
-    ServerActions* actions = nullptr;  // null: there are no actions
+    uint32_t expected = 1;                // how many clients may come, if their configuration does not say it
+    ServerActions* actions = nullptr;     // null: there are no actions
+    std::shared_ptr<CpuGroup> cpus = {};  // of the server's thread; null: any
   };
 
   // A client's side of its channel, and what only some clients have.

@@ -34,6 +34,7 @@ void ServerCore::equip(const Config& common, Equipment equipment) {
   common_ = common;
   engine_ = &equipment.engine;
   actions_ = equipment.actions;
+  cpus_ = equipment.cpus;
   clients_.emplace(ledger_, log_, runs_, std::move(equipment));
 }
 
@@ -123,6 +124,7 @@ Result<bool> ServerCore::is_of_next_run(int client, pid_t process) {
 void ServerCore::run(Acceptor& acceptor) {
   while (step(acceptor)) {
   }
+  here_.reset();  // on the thread that serves
 }
 
 bool ServerCore::step(Acceptor& acceptor) {
@@ -168,7 +170,15 @@ bool ServerCore::has_waited_for_others() {
   return now >= *alone_until_;
 }
 
+// Joins the group of cpus, and looks whether others want them, while the thread is awake anyway.
+void ServerCore::look_at_cpus() {
+  if (!cpus_) return;
+  if (!here_) here_.emplace(*cpus_);
+  here_->look(clock_.now());
+}
+
 void ServerCore::sleep(Acceptor& acceptor) {
+  look_at_cpus();
   doorbell_.prepare();
   if (clients_) clients_->rings().announce();
   // Only from here on is a ring certain to be heard, so look once more at everything that rings.

@@ -6,12 +6,14 @@
 // storage, the formats, and the acceptor that meets the clients. So the simulator runs exactly this code. One thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/sync/cpu_group.hpp"
 #include "base/sync/doorbell.hpp"
 #include "engine/engine.hpp"
 #include "place/acceptor.hpp"
@@ -80,6 +82,7 @@ class ServerCore final {
   bool is_over(const Acceptor& acceptor);
   bool has_waited_for_others();
   void sleep(Acceptor& acceptor);
+  void look_at_cpus();
   std::optional<Nanoseconds> limit() const;
   bool look_for_absent(const Acceptor& acceptor);
   std::optional<Nanoseconds> absent_due() const;
@@ -96,6 +99,8 @@ class ServerCore final {
   std::optional<Config> common_;
   Engine* engine_ = nullptr;
   ServerActions* actions_ = nullptr;
+  std::shared_ptr<CpuGroup> cpus_;        // null: any
+  std::optional<CpuGroup::Member> here_;  // the thread that serves, after its first sleep
   RunWatch runs_;
   std::optional<ServedClients> clients_;  // none: no client has come yet
   EarlierRun earlier_run_;                // until another one begins

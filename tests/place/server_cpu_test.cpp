@@ -13,7 +13,7 @@ namespace {
 // On a thread of its own, which binds itself.
 std::vector<int> bound(CpuChoice choice, const std::vector<int>& list, int server) {
   std::vector<int> cpus;
-  std::thread([&] { cpus = bind_server(choice, list, server); }).join();
+  std::thread([&] { cpus = bind_server(choice, list, server).cpus; }).join();
   return cpus;
 }
 
@@ -26,6 +26,16 @@ TEST(ServerCpu, TheOrderOfAListCounts) {
       EXPECT_EQ(bound(CpuChoice::list, list, server), std::vector<int>{list[static_cast<size_t>(server) % 2]});
     }
   }
+}
+
+TEST(ServerCpu, LeavesOnlyACpuThatItChoseItself) {
+  std::thread([] {
+    const ServerCpus chosen = bind_server(CpuChoice::automatic, {}, 0);
+    if (chosen.cpus.empty()) GTEST_SKIP() << "this machine has one cpu";
+    EXPECT_GT(chosen.away.size(), 1);
+    EXPECT_EQ(std::count(chosen.away.begin(), chosen.away.end(), chosen.cpus[0]), 1);
+    EXPECT_TRUE(bind_server(CpuChoice::list, chosen.cpus, 0).away.empty());
+  }).join();
 }
 
 TEST(ServerCpu, CpusThatAreNotThereDoNotCount) {

@@ -102,7 +102,7 @@ class OperationThreadsTest : public ::testing::Test {
   OperationThreadsTest() {
     auto inner = std::make_unique<GatedNames>(PosixStorage::create(doorbell_, {}).value());
     gated_ = &inner->gated;
-    storage_ = std::make_unique<OperationThreads>(std::move(inner), doorbell_, std::vector<int>());
+    storage_ = std::make_unique<OperationThreads>(std::move(inner), doorbell_, nullptr);
     engine_.emplace(*storage_, fifo_, clock_, EngineOptions());
   }
   ~OperationThreadsTest() override { gated_->open_gate(); }

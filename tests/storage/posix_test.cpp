@@ -12,7 +12,7 @@ TEST(PosixStorage, HasOneThreadADeviceThatTakesNoSignalAndKeepsToItsCpus) {
   Doorbell doorbell;
   TemporaryDirectory directory;
   const int cpu = last_allowed_cpu();
-  auto storage = PosixStorage::create(doorbell, {.devices = 3, .depth = 4, .direct = false, .cpus = {cpu}});
+  auto storage = PosixStorage::create(doorbell, {.devices = 3, .depth = 4, .direct = false, .cpus = only(cpu)});
   ASSERT_TRUE(storage.ok());
   EXPECT_EQ(storage.value()->capabilities().name, "posix, 3 write threads");
   EXPECT_EQ(storage.value()->capabilities().direct_alignment, 0);

@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "base/sync/cpu_group.hpp"
 
 namespace tailrace::impl {
 
@@ -44,5 +47,8 @@ inline int last_allowed_cpu() {
   }
   return last;
 }
+
+// Returns the group of threads that runs on one CPU.
+inline std::shared_ptr<CpuGroup> only(int cpu) { return std::make_shared<CpuGroup>(std::vector<int>{cpu}); }
 
 }  // namespace tailrace::impl

@@ -270,7 +270,7 @@ TEST(UringStorage, KeepsTheKernelsWorkersToTheCpusGiven) {
   Doorbell doorbell;
   TemporaryDirectory directory;
   const int cpu = last_allowed_cpu();
-  auto storage = UringStorage::create(doorbell, {.depth = 4, .direct = false, .cpus = {cpu}});
+  auto storage = UringStorage::create(doorbell, {.depth = 4, .direct = false, .cpus = only(cpu)});
   if (!storage.ok()) GTEST_SKIP() << storage.status().fault().message;
   // The kernel names its workers after the thread that they work for.
   std::vector<ThreadOfProcess> workers;

@@ -21,7 +21,7 @@ std::vector<int> all_cpus() {
 
 }  // namespace
 
-std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int server) {
+ServerCpus bind_server(CpuChoice choice, const std::vector<int>& list, int server) {
   const std::vector<int> all = all_cpus();
   std::vector<int> candidates = choice == CpuChoice::list ? list : all;
   if (choice == CpuChoice::none) return {};
@@ -35,7 +35,8 @@ std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int
   }
   if (candidates.empty()) return {};
   const std::vector<int> chosen = {candidates[static_cast<size_t>(server) % candidates.size()]};
-  return bind_thread(chosen) ? chosen : std::vector<int>{};
+  if (!bind_thread(chosen)) return {};
+  return {chosen, choice == CpuChoice::automatic ? all : std::vector<int>{}};
 }
 
 }  // namespace tailrace::impl

@@ -7,10 +7,15 @@
 
 namespace tailrace::impl {
 
+struct ServerCpus {
+  std::vector<int> cpus = {};  // empty: not bound
+  std::vector<int> away = {};  // where it may run instead while others want `cpus`; empty: it stays
+};
+
 // Binds this process, whatever it inherited from the client that started it. `automatic`: the last cpu of the node
 // (the last but one for server 1, and so on). `list`: the given cpus, one per server in turn. `none`: all cpus. On a
-// node with a single cpu it is not bound. Returns the cpus; empty: not bound. The process becomes a batch process,
-// which does not preempt a computation on waking.
-std::vector<int> bind_server(CpuChoice choice, const std::vector<int>& list, int server);
+// node with a single cpu it is not bound. The process becomes a batch process, which does not preempt a computation
+// on waking.
+ServerCpus bind_server(CpuChoice choice, const std::vector<int>& list, int server);
 
 }  // namespace tailrace::impl

@@ -10,9 +10,11 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/sync/bind_thread.hpp"
+#include "place/busy_cpus.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -69,13 +71,21 @@ std::vector<int> cpus_others_compute_on() {
   return cpus;
 }
 
+// Lets the writer leave its cpu for those of the caller while others want it, at once if none is idle.
+CpuSet leavable(int cpu, std::string reason) {
+  CpuSet chosen{{cpu}, std::move(reason), cpus_of_thread(), every_cpu_is_busy()};
+  if (std::find(chosen.away.begin(), chosen.away.end(), cpu) == chosen.away.end()) chosen.away.push_back(cpu);
+  if (chosen.begins_away) chosen.reason += ", but not yet: every cpu is busy";
+  return chosen;
+}
+
 CpuSet choose_automatically(int client) {
   const int here = sched_getcpu();
   const std::vector<int> siblings = siblings_of(here);
   const std::vector<int> allowed = siblings.empty() ? siblings : cpus_of_process();
   for (const int sibling : siblings) {
     if (std::find(allowed.begin(), allowed.end(), sibling) == allowed.end()) continue;
-    return {{sibling}, fmt::format("cpu {}, the SMT sibling of the caller's cpu {}", sibling, here)};
+    return leavable(sibling, fmt::format("cpu {}, the SMT sibling of the caller's cpu {}", sibling, here));
   }
   const std::vector<int> computing = cpus_others_compute_on();
   std::vector<int> spare;
@@ -84,7 +94,7 @@ CpuSet choose_automatically(int client) {
   }
   if (spare.empty()) return {{}, "not pinned: every allowed cpu is computed on"};
   const int cpu = spare[spare.size() - 1 - static_cast<size_t>(client) % spare.size()];
-  return {{cpu}, fmt::format("cpu {}, allowed and not computed on (the caller is on cpu {})", cpu, here)};
+  return leavable(cpu, fmt::format("cpu {}, allowed and not computed on (the caller is on cpu {})", cpu, here));
 }
 
 CpuSet choose_listed(const std::vector<int>& list) {
@@ -111,6 +121,12 @@ CpuSet choose_cpus(CpuChoice choice, const std::vector<int>& list, int client) {
     case CpuChoice::none: return {{}, "not pinned, as configured"};
   }
   TAILRACE_ASSERT(false);
+}
+
+std::shared_ptr<CpuGroup> group_of(const CpuSet& cpus, Log& log) {
+  if (cpus.cpus.empty()) return nullptr;
+  return std::make_shared<CpuGroup>(
+      CpuGroup::Options{.cpus = cpus.cpus, .away = cpus.away, .begins_away = cpus.begins_away, .log = &log});
 }
 
 }  // namespace tailrace::impl

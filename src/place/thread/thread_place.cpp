@@ -4,8 +4,10 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/memory/range_allocator.hpp"
@@ -14,6 +16,9 @@
 
 namespace tailrace::impl {
 namespace {
+
+// The toucher's thread in the group; it leaves the group when it ends.
+thread_local std::optional<CpuGroup::Member> toucher_in_group;
 
 // Makes the thread a batch thread, which does not preempt on waking. Otherwise a caller on the writer's cpu (which
 // woke there, say) would stop in the very call that hands a block over, until the writer has begun the transfers.
@@ -34,22 +39,24 @@ std::unique_ptr<std::byte, void (*)(void*)> allocate_parts(const ChannelMemory& 
 }  // namespace
 
 Result<std::unique_ptr<ThreadPlace>> ThreadPlace::create(uint64_t budget, bool prefault, size_t variables,
-                                                         CpuSet cpus, Doorbell& doorbell) {
+                                                         CpuSet cpus, Doorbell& doorbell,
+                                                         std::shared_ptr<CpuGroup> group) {
   Result<MappedMemory> memory = MappedMemory::create(budget, prefault);
   if (!memory.ok()) return memory.status();
   return std::unique_ptr<ThreadPlace>(
-      new ThreadPlace(std::move(memory).value(), prefault, variables, std::move(cpus), doorbell));
+      new ThreadPlace(std::move(memory).value(), prefault, variables, cpus, doorbell, std::move(group)));
 }
 
-ThreadPlace::ThreadPlace(MappedMemory pool, bool prefault, size_t variables, CpuSet cpus, Doorbell& doorbell)
+ThreadPlace::ThreadPlace(MappedMemory pool, bool prefault, size_t variables, const CpuSet& cpus, Doorbell& doorbell,
+                         std::shared_ptr<CpuGroup> group)
     : pool_(std::make_shared<MappedMemory>(std::move(pool))),
       prefault_(prefault),
-      cpus_(std::move(cpus)),
+      cpus_(std::move(group)),
       doorbell_(doorbell),
       memory_(ChannelSizes{.variables = static_cast<uint32_t>(variables)}),
       parts_(allocate_parts(memory_)),
       channel_(memory_.view(parts_.get(), pool_->bytes())),
-      description_(fmt::format("thread, {}; pool {}", cpus_.reason, pool_->description())) {}
+      description_(fmt::format("thread, {}; pool {}", cpus.reason, pool_->description())) {}
 
 ThreadPlace::~ThreadPlace() { stop(); }
 
@@ -57,9 +64,12 @@ ThreadPlace::~ThreadPlace() { stop(); }
 // or, without `prefault_`, as much again as is used.
 void ThreadPlace::start_toucher(std::function<void()> taken) {
   Toucher::Options options;
-  options.take = [this](size_t offset, size_t size) { return pool_->take_aside(offset, size); };
+  options.take = [this](size_t offset, size_t size) {
+    if (toucher_in_group) toucher_in_group->look(std::chrono::steady_clock::now().time_since_epoch());
+    return pool_->take_aside(offset, size);
+  };
   options.prepare = [this] {
-    (void)bind_thread(cpus_.cpus);
+    if (cpus_) toucher_in_group.emplace(*cpus_);
     yield_to_computation();
   };
   options.taken = std::move(taken);
@@ -96,7 +106,7 @@ void ThreadPlace::start(std::function<void()> serve, std::function<void()> end, 
   const SignalsBlocked for_the_thread;
   thread_ = std::thread([this, serve = std::move(serve)] {
     pthread_setname_np(pthread_self(), "tailrace");
-    (void)bind_thread(cpus_.cpus);
+    if (cpus_) (void)bind_thread(cpus_->cpus());  // until the server joins the group
     yield_to_computation();
     serve();
   });

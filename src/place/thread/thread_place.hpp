@@ -24,9 +24,10 @@ class ThreadPlace final : public Place {
  public:
   // Makes the place for a client with `variables` variables. Borrows `doorbell`. The pool has `budget` bytes (a
   // multiple of the page). With `prefault` they are taken from the system beside the program, from start() on;
-  // otherwise as the program uses them, and as much again beside it.
+  // otherwise as the program uses them, and as much again beside it. `group`: of `cpus`, the threads run with it;
+  // null: they run anywhere.
   static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, bool prefault, size_t variables, CpuSet cpus,
-                                                     Doorbell& doorbell);
+                                                     Doorbell& doorbell, std::shared_ptr<CpuGroup> group = nullptr);
   ~ThreadPlace() override;
 
   // Starts the thread, once. It runs `serve`; `end`, called on another thread, makes that return when all verbs that
@@ -46,14 +47,15 @@ class ThreadPlace final : public Place {
   const std::string& description() const override { return description_; }
 
  private:
-  ThreadPlace(MappedMemory pool, bool prefault, size_t variables, CpuSet cpus, Doorbell& doorbell);
+  ThreadPlace(MappedMemory pool, bool prefault, size_t variables, const CpuSet& cpus, Doorbell& doorbell,
+              std::shared_ptr<CpuGroup> group);
   void start_toucher(std::function<void()> taken);
   void take_as_much_again(uint64_t end);
 
   // Constant after construction.
   const std::shared_ptr<MappedMemory> pool_;
   const bool prefault_;
-  const CpuSet cpus_;
+  const std::shared_ptr<CpuGroup> cpus_;  // null: any
   Doorbell& doorbell_;
   const ChannelMemory memory_;
   std::unique_ptr<std::byte, void (*)(void*)> parts_;  // of the channel, without the pool

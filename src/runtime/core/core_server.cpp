@@ -18,6 +18,7 @@
 #include "base/os/unix_socket.hpp"
 #include "config/config_difference.hpp"
 #include "format/hdf5/hdf5_format.hpp"
+#include "place/busy_cpus.hpp"
 #include "place/core/rendezvous.hpp"
 #include "place/core/server_cpu.hpp"
 #include "place/core/server_executable.hpp"
@@ -381,8 +382,13 @@ Status CoreServer::agree(const Config& config, const FileRights& rights) {
 }
 
 Status CoreServer::begin_run(const Config& config) {
-  const std::vector<int> cpus = bind_server(config.place.choice, config.place.cpus, options_.server);
-  auto parts = ServerParts::build(config, {cpus, true, turn_of(config)}, clock_, doorbell_, log_);
+  auto [cpus, away] = bind_server(config.place.choice, config.place.cpus, options_.server);
+  std::shared_ptr<CpuGroup> group;
+  if (!cpus.empty()) {
+    group = std::make_shared<CpuGroup>(CpuGroup::Options{
+        .cpus = std::move(cpus), .away = std::move(away), .begins_away = every_cpu_is_busy(), .log = &log_});
+  }
+  auto parts = ServerParts::build(config, {group, true, turn_of(config)}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
   if (config.storage.shares_files()) {
     FileSystem& output = parts.value().storage->files();
@@ -403,7 +409,7 @@ Status CoreServer::begin_run(const Config& config) {
   };
   if (Status status = prepare_actions(); !status.ok()) return status;
   core_->equip(config, {*parts_.engine, format, parts_.crew.get(), descriptors_in_server, clients_to_expect(),
-                        actions_.get()});
+                        actions_.get(), group});
   return {};
 }
 

@@ -33,20 +33,22 @@ std::vector<std::string> roots_of(const Config& config) {
   return {roots.begin(), roots.end()};
 }
 
-Result<std::unique_ptr<Storage>> open_uring(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell) {
+Result<std::unique_ptr<Storage>> open_uring(const Config& config, const std::shared_ptr<CpuGroup>& cpus,
+                                            Doorbell& doorbell) {
   auto storage = UringStorage::create(doorbell, {depth_of(config), config.storage.direct, cpus, roots_of(config)});
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }
 
-Result<std::unique_ptr<Storage>> open_posix(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell) {
+Result<std::unique_ptr<Storage>> open_posix(const Config& config, const std::shared_ptr<CpuGroup>& cpus,
+                                            Doorbell& doorbell) {
   auto storage = PosixStorage::create(
       doorbell, {devices_of(config), depth_of(config), config.storage.direct, cpus, roots_of(config)});
   if (!storage.ok()) return storage.status();
   return std::unique_ptr<Storage>(std::move(storage).value());
 }
 
-Result<std::unique_ptr<Storage>> open_unstriped(const Config& config, const std::vector<int>& cpus,
+Result<std::unique_ptr<Storage>> open_unstriped(const Config& config, const std::shared_ptr<CpuGroup>& cpus,
                                                 Doorbell& doorbell, Log& log) {
   switch (config.storage.backend) {
     case Backend::uring: return open_uring(config, cpus, doorbell);
@@ -80,8 +82,8 @@ StripeSet stripe_set(const Stripes& stripes) {
 
 }  // namespace
 
-Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::vector<int>& cpus, const Clock& clock,
-                                              Doorbell& doorbell, Log& log) {
+Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::shared_ptr<CpuGroup>& cpus,
+                                              const Clock& clock, Doorbell& doorbell, Log& log) {
   if (!config.forward.on()) return open_local(config, cpus, doorbell, log);
   std::unique_ptr<Storage> local;
   if (config.forward.on_loss == OnForwarderLoss::direct) {
@@ -95,8 +97,8 @@ Result<std::unique_ptr<Storage>> open_storage(const Config& config, const std::v
       new OperationThreads(std::move(remote).value(), doorbell, cpus, OperationThreads::Carries::calls));
 }
 
-Result<std::unique_ptr<Storage>> open_local(const Config& config, const std::vector<int>& cpus, Doorbell& doorbell,
-                                            Log& log, const std::vector<std::string>& roots) {
+Result<std::unique_ptr<Storage>> open_local(const Config& config, const std::shared_ptr<CpuGroup>& cpus,
+                                            Doorbell& doorbell, Log& log, const std::vector<std::string>& roots) {
   auto storage = open_unstriped(config, cpus, doorbell, log);
   if (storage.ok() && !roots.empty()) storage = confined_to(roots, std::move(storage).value());
   if (storage.ok() && config.storage.stripes.on()) {

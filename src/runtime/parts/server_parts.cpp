@@ -6,6 +6,7 @@
 #include <chrono>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "engine/schedule/adaptive.hpp"
@@ -30,19 +31,20 @@ void set_bounce(Executor::Options& options, const Config& config, bool timed) {
   options.bounce_prefault = timed && config.memory.prefault;
 }
 
-// `bound`: the cpus that the server's thread runs on; empty: any. A single filter thread shares them: it works while
-// the server waits. Several would only take turns there, so they get the cpus of `place.cpus`, or any.
-FilterCrew::Options filter_threads(const PlaceSettings& place, const std::vector<int>& bound) {
+// `servers`: the cpus of the server's thread; null: any. A single filter thread shares them: it works while the
+// server waits. Several would only take turns there, so they get the cpus of `place.cpus`, or any.
+FilterCrew::Options filter_threads(const PlaceSettings& place, const std::shared_ptr<CpuGroup>& servers) {
   FilterCrew::Options options;
   options.threads = static_cast<uint32_t>(place.filter_threads);
-  options.cpus = bound;
-  if (bound.empty() || options.threads == 1) return options;
-  options.cpus = place.cpus;
+  options.cpus = servers;
+  if (!servers || options.threads == 1) return options;
+  std::vector<int> cpus = place.cpus;
   if (place.choice != CpuChoice::list) {
     // Name the cpus one by one, since the threads would inherit the server's binding.
-    options.cpus.resize(static_cast<size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))));
-    std::iota(options.cpus.begin(), options.cpus.end(), 0);
+    cpus.resize(static_cast<size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))));
+    std::iota(cpus.begin(), cpus.end(), 0);
   }
+  options.cpus = std::make_shared<CpuGroup>(std::move(cpus));
   return options;
 }
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/sync/cpu_group.hpp"
 #include "base/sync/doorbell.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/scheduler.hpp"
@@ -31,7 +31,7 @@ EngineOptions engine_options(const Config& config, bool timed);
 
 struct ServerParts {
   struct Options {
-    std::vector<int> cpus;                           // that the threads of storage and filters may use; empty: any
+    std::shared_ptr<CpuGroup> cpus = {};             // of the threads of storage and filters; null: any
     bool timed = false;                              // the engine's driver calls it when it is due
     std::optional<Slots::Turn> turn = std::nullopt;  // this server's turn among others; none: it takes no turns
   };

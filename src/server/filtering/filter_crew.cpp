@@ -5,11 +5,11 @@
 
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
-#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -20,12 +20,11 @@ constexpr size_t kPage = 4096;
 // too small: a chunk in work holds its block's memory, and the program may wait for that.
 constexpr int kNicer = 10;
 
-// Filtering takes only the time that the computation and the place's own thread leave. All these settings may fail.
-void settle_in(const std::vector<int>& cpus) {
+// Filtering takes only the time that the computation and the place's own thread leave. These settings may fail.
+void settle_in() {
   const sched_param priority{};
   pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
   setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);  // in Linux, this thread alone
-  (void)bind_thread(cpus);
 }
 
 }  // namespace
@@ -135,7 +134,9 @@ bool FilterCrew::grant() {
 
 void FilterCrew::run() {
   pthread_setname_np(pthread_self(), "tailrace-filter");
-  settle_in(options_.cpus);
+  settle_in();
+  std::optional<CpuGroup::Member> here;
+  if (options_.cpus) here.emplace(*options_.cpus);
   ChunkFilter filter({});
   MutexLock lock(mutex_);
   for (;;) {
@@ -145,6 +146,7 @@ void FilterCrew::run() {
     work_.pop_front();
     lock.unlock();
     carry_out(flight.job, filter);
+    if (here) here->look(clock_.now());
     lock.lock();
     flight.finished = true;  // the server may take it from now on
     lock.unlock();

@@ -24,6 +24,7 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
+#include "base/sync/cpu_group.hpp"
 #include "base/sync/doorbell.hpp"
 #include "filter/pipeline.hpp"
 
@@ -73,8 +74,8 @@ struct FilterJob {
 class FilterCrew {
  public:
   struct Options {
-    uint32_t threads = 1;   // at most; 0: the caller does each job at once
-    std::vector<int> cpus;  // that the threads run on; empty: any
+    uint32_t threads = 1;                 // at most; 0: the caller does each job at once
+    std::shared_ptr<CpuGroup> cpus = {};  // of the threads; null: any
   };
 
   static constexpr uint32_t kBegunAhead = 2;     // chunks that a thread has: one in work, and the next

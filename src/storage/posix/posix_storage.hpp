@@ -18,7 +18,7 @@ class PosixStorage final : public Storage {
     uint32_t devices = 1;                 // independent I/O devices, each with one thread
     uint32_t depth = 64;                  // most transfers in progress, on all devices together
     bool direct = true;                   // bypass the page cache if the file system allows it
-    std::vector<int> cpus;                // cpus of the threads; empty: any
+    std::shared_ptr<CpuGroup> cpus = {};  // of the threads; null: any
     std::vector<std::string> roots = {};  // see OsFileSystem
   };
 

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
-#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -37,7 +37,7 @@ int64_t carry_out(const Job& job) {
 
 }  // namespace
 
-WriteThread::WriteThread(CompletionQueue& done, uint32_t depth, std::vector<int> cpus)
+WriteThread::WriteThread(CompletionQueue& done, uint32_t depth, std::shared_ptr<CpuGroup> cpus)
     : done_(done), cpus_(std::move(cpus)), queue_(depth), thread_(start_with_signals_blocked([this] { run(); })) {}
 
 WriteThread::~WriteThread() {
@@ -59,7 +59,8 @@ void WriteThread::put(const Job& job) {
 
 void WriteThread::run() {
   pthread_setname_np(pthread_self(), "tailrace-io");
-  (void)bind_thread(cpus_);
+  std::optional<CpuGroup::Member> here;
+  if (cpus_) here.emplace(*cpus_);
   while (true) {
     Job job;
     {

@@ -4,10 +4,11 @@
 // nothing to do. It blocks all signals: the application's signals belong to the application's threads.
 #pragma once
 
+#include <memory>
 #include <thread>
-#include <vector>
 
 #include "base/mutex.hpp"
+#include "base/sync/cpu_group.hpp"
 #include "storage/posix/completion_queue.hpp"
 
 namespace tailrace::impl {
@@ -21,9 +22,9 @@ struct Job {
 
 class WriteThread {
  public:
-  // `done` outlives the thread. The thread runs on `cpus`; empty: any. Throws std::system_error if the system can
+  // `done` outlives the thread. The thread runs on `cpus`; null: any. Throws std::system_error if the system can
   // start no more threads.
-  WriteThread(CompletionQueue& done, uint32_t depth, std::vector<int> cpus);
+  WriteThread(CompletionQueue& done, uint32_t depth, std::shared_ptr<CpuGroup> cpus);
   // Carries out the queued jobs, then ends the thread.
   ~WriteThread();
   WriteThread(const WriteThread&) = delete;
@@ -37,7 +38,7 @@ class WriteThread {
 
   // Constant after construction.
   CompletionQueue& done_;
-  const std::vector<int> cpus_;
+  const std::shared_ptr<CpuGroup> cpus_;
   Mutex mutex_;
   Condition wake_;  // used with mutex_
   FixedFifo<Job> queue_ TAILRACE_GUARDED_BY(mutex_);

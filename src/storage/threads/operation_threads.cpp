@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/os/signals_blocked.hpp"
-#include "base/sync/bind_thread.hpp"
 
 namespace tailrace::impl {
 namespace {
@@ -18,7 +18,7 @@ Capabilities with_threads(Capabilities inner, OperationThreads::Carries carries)
 
 }  // namespace
 
-OperationThreads::OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus,
+OperationThreads::OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::shared_ptr<CpuGroup> cpus,
                                    Carries carries)
     : inner_(std::move(inner)),
       carries_(carries),
@@ -79,7 +79,8 @@ std::optional<FileOperationEnd> OperationThreads::reap_operation() {
 
 void OperationThreads::run(FileSystem& files) {
   pthread_setname_np(pthread_self(), "tailrace-names");
-  (void)bind_thread(cpus_);
+  std::optional<CpuGroup::Member> here;
+  if (cpus_) here.emplace(*cpus_);
   MutexLock lock(mutex_);
   for (;;) {
     ++idle_;

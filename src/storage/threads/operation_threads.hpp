@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/mutex.hpp"
+#include "base/sync/cpu_group.hpp"
 #include "base/sync/doorbell.hpp"
 #include "storage/storage.hpp"
 
@@ -22,8 +23,8 @@ class OperationThreads final : public Storage {
   static constexpr size_t kMostThreads = 16;
   enum class Carries : uint8_t { all, calls };
 
-  // `cpus`: of the threads; empty: any. The doorbell outlives this.
-  OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::vector<int> cpus,
+  // `cpus`: of the threads; null: any. The doorbell outlives this.
+  OperationThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::shared_ptr<CpuGroup> cpus,
                    Carries carries = Carries::all);
   // Carries out the operations in progress, and joins the threads.
   ~OperationThreads() override;
@@ -49,7 +50,7 @@ class OperationThreads final : public Storage {
   const Carries carries_;
   const Capabilities capabilities_;
   Doorbell& doorbell_;
-  const std::vector<int> cpus_;
+  const std::shared_ptr<CpuGroup> cpus_;
   Mutex mutex_;
   Condition wake_;  // used with mutex_
   std::deque<FileOperation> waiting_ TAILRACE_GUARDED_BY(mutex_);

@@ -122,20 +122,25 @@ void UringStorage::use_memory(std::span<std::byte> memory) {
 
 // The kernel keeps a pool of workers for each thread that submits, and makes it at the first submission. So this must
 // run on that thread and after a submission: an empty one, since the first transfer could start a worker on another
-// cpu.
+// cpu. If the group moves later, only new workers follow: the kernel moves none that exists.
 void UringStorage::keep_workers_to_cpus() {
-  if (cpus_.empty()) return;
+  const bool first = !workers_moved_;
+  workers_moved_ = cpus_->moves();
+  const std::vector<int> cpus = cpus_->cpus();
+  if (cpus.empty()) return;
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (const int cpu : cpus_) {
+  for (const int cpu : cpus) {
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
   }
-  io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
-  TAILRACE_ASSERT(entry != nullptr);
-  io_uring_prep_nop(entry);
-  io_uring_sqe_set_data64(entry, kNobody);
-  // Both calls are best effort: if the kernel refuses, the workers run on any cpu they may.
-  (void)io_uring_submit(ring_.get());
+  // All calls are best effort: if the kernel refuses, the workers run on any cpu they may.
+  if (first) {
+    io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
+    TAILRACE_ASSERT(entry != nullptr);
+    io_uring_prep_nop(entry);
+    io_uring_sqe_set_data64(entry, kNobody);
+    (void)io_uring_submit(ring_.get());
+  }
   (void)io_uring_register_iowq_aff(ring_.get(), sizeof set, &set);
 }
 
@@ -143,8 +148,7 @@ void UringStorage::submit(const Transfer& transfer) {
   TAILRACE_REQUIRE(transfer.tag != kNobody);
   TAILRACE_REQUIRE(transfer.segments.size() <= kMaxSegments);
   TAILRACE_REQUIRE(under_way_ < capabilities_.depth);
-  if (first_submit_) keep_workers_to_cpus();
-  first_submit_ = false;
+  if (cpus_ && workers_moved_ != cpus_->moves()) keep_workers_to_cpus();
 
   under_way_++;
   if (is_quick(transfer)) return write_now(transfer);

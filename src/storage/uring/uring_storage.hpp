@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "base/sync/cpu_group.hpp"
 #include "base/sync/doorbell.hpp"
 #include "storage/fixed_fifo.hpp"
 #include "storage/os/os_file_system.hpp"
@@ -32,7 +33,7 @@ class UringStorage final : public Storage {
   struct Options {
     uint32_t depth = 64;                  // most transfers in progress; at most kMaxDepth
     bool direct = true;                   // bypass the page cache if the file system allows it
-    std::vector<int> cpus;                // cpus of the kernel's workers; empty: any
+    std::shared_ptr<CpuGroup> cpus = {};  // of the kernel's workers; null: any
     std::vector<std::string> roots = {};  // see OsFileSystem
   };
   static constexpr uint32_t kMaxDepth = 4096;
@@ -74,7 +75,7 @@ class UringStorage final : public Storage {
 
   // Constant after construction.
   Doorbell& doorbell_;
-  const std::vector<int> cpus_;
+  const std::shared_ptr<CpuGroup> cpus_;
   const Ring ring_;
   const Capabilities capabilities_;
   // Constant once is_registered_ is true.
@@ -90,7 +91,7 @@ class UringStorage final : public Storage {
   std::chrono::steady_clock::duration pause_{};            // the last one
   std::chrono::steady_clock::time_point quick_from_{};     // until then, workers make small writes, too
   uint32_t under_way_ = 0;                                 // not reaped yet, including waiting and ended ones
-  bool first_submit_ = true;
+  std::optional<uint64_t> workers_moved_;  // CpuGroup::moves() of where the workers are; none: nothing was submitted
 };
 
 }  // namespace tailrace::impl
