@@ -4,13 +4,9 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
-#include <thread>
-#include <vector>
 
 namespace tailrace::impl {
 namespace {
@@ -43,26 +39,6 @@ TEST(ThreadPlace, RunsTheServerUntilItIsStopped) {
   ended = false;
   place->stop();  // does nothing
   EXPECT_FALSE(ended);
-}
-
-// Returns true if the system has given all pages of the pool from `begin` to `end`.
-bool is_touched(ThreadPlace& place, uint64_t begin, uint64_t end) {
-  std::byte* const pool = place.channel().memory.data();
-  std::vector<unsigned char> pages((end - begin) / 4096);
-  EXPECT_EQ(mincore(pool + begin, end - begin, pages.data()), 0);
-  return std::all_of(pages.begin(), pages.end(), [](unsigned char page) { return (page & 1) != 0; });
-}
-
-TEST(ThreadPlace, TakesAsMuchMemoryAgainAsIsUsed) {
-  constexpr uint64_t kPart = uint64_t{2} << 20;
-  Doorbell doorbell;
-  auto place = ThreadPlace::create(16 * kPart, false, 1, choose_cpus(CpuChoice::none, {}, 0), doorbell);
-  ASSERT_TRUE(place.ok());
-  ASSERT_TRUE(place.value()->take(0, 3 * kPart).ok());
-  while (!is_touched(*place.value(), 3 * kPart, 6 * kPart)) std::this_thread::yield();
-  place.value()->stop();
-  EXPECT_FALSE(is_touched(*place.value(), 0, 3 * kPart)) << "the program touches what it uses";
-  EXPECT_FALSE(is_touched(*place.value(), 6 * kPart, 16 * kPart));
 }
 
 TEST(ThreadPlace, NeverStarted) {

@@ -80,7 +80,7 @@ struct MemorySettings {
   uint64_t budget = uint64_t{256} << 20;  // bytes
   WhenFull when_full = WhenFull::block;
   uint32_t iterations = 256;  // most iterations unfinished at once
-  bool prefault = true;       // taken from the system at the start; else as it is used, and as much again
+  bool prefault = true;       // taken from the system at the start; else page by page, on first use
 };
 
 // Where the bytes go: what all clients of a node share.

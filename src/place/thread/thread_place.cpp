@@ -60,8 +60,7 @@ ThreadPlace::ThreadPlace(MappedMemory pool, bool prefault, size_t variables, con
 
 ThreadPlace::~ThreadPlace() { stop(); }
 
-// Runs the toucher on the writer's cpus, which are idle at the start, and not on the one that computes. It takes all,
-// or, without `prefault_`, as much again as is used.
+// Runs the toucher on the writer's cpus, which are idle at the start, and not on the one that computes.
 void ThreadPlace::start_toucher(std::function<void()> taken) {
   Toucher::Options options;
   options.take = [this](size_t offset, size_t size) {
@@ -73,26 +72,13 @@ void ThreadPlace::start_toucher(std::function<void()> taken) {
     yield_to_computation();
   };
   options.taken = std::move(taken);
-  if (!prefault_) options.ahead = 0;
   toucher_.emplace(pool_->bytes().size(), std::move(options));
 }
 
 Status ThreadPlace::take(uint64_t offset, uint64_t bytes) {
-  const uint64_t end = offset + bytes;
-  if (!prefault_) {
-    take_as_much_again(end);
-    return {};
-  }
-  if (toucher_) toucher_->pass_over(end);
+  if (!prefault_) return {};
+  if (toucher_) toucher_->pass_over(offset + bytes);
   return pool_->take(offset, bytes);
-}
-
-// The program touches what it uses. What it uses next is touched while it computes.
-void ThreadPlace::take_as_much_again(uint64_t end) {
-  if (end < Toucher::kPart) return;
-  if (!toucher_) start_toucher({});
-  toucher_->pass_over(end);
-  toucher_->use(end);
 }
 
 Status ThreadPlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {

@@ -24,8 +24,7 @@ class ThreadPlace final : public Place {
  public:
   // Makes the place for a client with `variables` variables. Borrows `doorbell`. The pool has `budget` bytes (a
   // multiple of the page). With `prefault` they are taken from the system beside the program, from start() on;
-  // otherwise as the program uses them, and as much again beside it. `group`: of `cpus`, the threads run with it;
-  // null: they run anywhere.
+  // otherwise as the program uses them. `group`: of `cpus`, the threads run with it; null: they run anywhere.
   static Result<std::unique_ptr<ThreadPlace>> create(uint64_t budget, bool prefault, size_t variables, CpuSet cpus,
                                                      Doorbell& doorbell, std::shared_ptr<CpuGroup> group = nullptr);
   ~ThreadPlace() override;
@@ -50,7 +49,6 @@ class ThreadPlace final : public Place {
   ThreadPlace(MappedMemory pool, bool prefault, size_t variables, const CpuSet& cpus, Doorbell& doorbell,
               std::shared_ptr<CpuGroup> group);
   void start_toucher(std::function<void()> taken);
-  void take_as_much_again(uint64_t end);
 
   // Constant after construction.
   const std::shared_ptr<MappedMemory> pool_;
