@@ -58,6 +58,7 @@ SOURCES = {
     "growth": _figures("build/release/lab/inside/growth_cost"),
     "merging": _figures("build/release/lab/inside/merge_cost"),
     "core": Source("tailrace_bars", 1, "tailrace bench core"),
+    "busy": Source("tailrace_bars", 1, "tailrace bench pattern --busy"),
     "jitter": Source("tailrace_jitter", 1, "tailrace bench jitter"),
     "small": Source("tailrace_small", 1, "tailrace bench small"),
     "forward": Source("tailrace_forward", 2, "tailrace bench forward"),

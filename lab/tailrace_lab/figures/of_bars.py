@@ -36,6 +36,24 @@ def core(document: Value) -> Grid:
     return _bars(document, shown)
 
 
+def busy(document: Value) -> Grid:
+    """Returns the totals by those of synchronous output, by the number of busy loops, for each verb and place; the
+    medians alone, so that a row fits into a line."""
+    form = re.compile(r"(.+): (\w+), place (\w+) / synchronous$")
+    rows: dict[str, dict[str, str]] = {}
+    for bar in document["bars"]:
+        match = form.match(bar["name"].text())
+        if match:
+            beside, verb, place = match.groups()
+            median = bar["median"].number()
+            shown = deciding(bar.get("bar"), ratio)(median)
+            rows.setdefault(beside, {})[f"`{verb}`, {place}"] = Ratio(
+                shown if bar["met"].value else f"**{shown}**", median, (bar["least"].number(), bar["most"].number()))
+    ways = list(dict.fromkeys(way for cells in rows.values() for way in cells))
+    return Grid(["beside", *ways], [[beside, *(cells.get(way, NONE) for way in ways)]
+                                    for beside, cells in rows.items()])
+
+
 def forward(document: Value) -> Grid:
     """Returns what a forwarder takes, beside TLS alone and the disk."""
     return _bars(document, lambda bar: True)

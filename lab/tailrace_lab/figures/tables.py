@@ -56,6 +56,7 @@ TABLES = {table.name: table for table in (
     Table("memory", ("memory",), of_patterns.sweep),
     Table("gain", ("sweep", "memory"), of_patterns.gain, captioned=False),
     Table("ablation", ("ablation",), of_patterns.ablation),
+    Table("busy", ("busy",), of_bars.busy),
     Table("handover", ("handover",), of_calls.handover),
     Table("open", ("core",), of_bars.opening),
     Table("variables", ("variables", "variables_h5py"), of_calls.variables),
