@@ -42,6 +42,7 @@ WORSENED = [
      "lent: C/W 1, `borrow`, at odd addresses ¹: was 1.18 (1.06 … 1.30), is 3.54 (3.18 … 3.91): worse by 200 %"),
     ("triad", ("points", 0, "series", "tailrace alloc", "summary", "slowdown"), 5,
      "triad: `alloc`, slowed, %: was +30.5 (+11.7 … +49.2) %, is +152.3 ("),
+    ("busy", ("bars", 0), 3, "busy: alone, `alloc`, thread: was 4.35 (2.98 … 5.71), is 13.04 ("),
     ("forward", ("bars", 5), 3,
      "forward: time to write, beside the slower of disk and TLS: was 2.06 ×, is 6.19 ×: worse by 200 %"),
     ("peers", ("points", 0, "series", "tailrace write", "summary", "to_limit"), 3,
