@@ -141,7 +141,7 @@ void Engine::progress(Urgency urgency) {
   }
   executor_.pace().hurry(urgency != Urgency::none);
   do {
-    if (urgency != Urgency::crowded) write_behind();
+    if (urgency != Urgency::crowded) write_behind(urgency == Urgency::none);
   } while (step());
   count_busy();
 }
@@ -166,8 +166,8 @@ bool Engine::step() {
 }
 
 // Begins to write to the device what is in the page cache. Nothing waits for that but the close of the file.
-void Engine::write_behind() {
-  while (const std::optional<WriteBehind::Next> next = executor_.behind().next()) {
+void Engine::write_behind(bool computing) {
+  while (const std::optional<WriteBehind::Next> next = executor_.behind().next(computing)) {
     operations_.submit({.kind = FileOperation::Kind::behind,
                         .file = next->file,
                         .offset = next->extent.offset,

@@ -190,7 +190,7 @@ class Engine {
   void end_unopened(const Request& request, const File& of);
   bool reserve(const Request& request, const File& of);
   bool serve();
-  void write_behind();
+  void write_behind(bool computing);
   void carry_out(std::span<const Request* const> batch);
   void count_before(const Request& request, std::span<const Piece> carried_out);
   void start_access(Access access);

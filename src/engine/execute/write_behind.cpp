@@ -22,16 +22,27 @@ void WriteBehind::note(FileHandle file, const Extent& written) {
   const bool near = both.length <= kLargest || both.length / kSparsest <= bytes;
   dirty.range = near ? both : written;
   dirty.bytes = near ? bytes : written.length;
-  if (is_due(dirty)) due_.push_back(file);
+  list_if_due(file, dirty);
 }
 
-std::optional<WriteBehind::Next> WriteBehind::next() {
-  while (!due_.empty()) {
-    const FileHandle file = due_.back();
-    due_.pop_back();
+void WriteBehind::list_if_due(FileHandle file, Dirty& dirty) {
+  if (!is_due(dirty) || std::exchange(dirty.listed, true)) return;
+  due_.push_back(file);
+}
+
+std::optional<WriteBehind::Next> WriteBehind::next(bool computing) {
+  for (size_t at = due_.size(); at-- > 0;) {
+    const FileHandle file = due_[at];
     const auto found = files_.find(file);
-    if (found == files_.end() || !is_due(found->second)) continue;
+    const bool is_here = found != files_.end();
+    if (is_here && is_due(found->second) && !computing && !found->second.lasts) continue;  // later
+    due_[at] = due_.back();
+    due_.pop_back();
+    if (!is_here) continue;
     Dirty& dirty = found->second;
+    dirty.listed = false;
+    if (!is_due(dirty)) continue;
+    dirty.lasts = true;
     const Extent first{dirty.range.offset, std::min(dirty.range.length, kLargest)};
     dirty.range = {first.end(), dirty.range.length - first.length};
     dirty.bytes = dirty.range.length == 0 ? 0 : dirty.bytes - std::min(dirty.bytes, first.length);
@@ -47,10 +58,7 @@ void WriteBehind::ended(FileHandle file) {
   Dirty& dirty = found->second;
   TAILRACE_ASSERT(dirty.under_way);
   dirty.under_way = false;
-  if (!dirty.then) {
-    if (is_due(dirty)) due_.push_back(file);
-    return;
-  }
+  if (!dirty.then) return list_if_due(file, dirty);
   const std::function<void()> then = std::move(dirty.then);
   files_.erase(found);
   then();

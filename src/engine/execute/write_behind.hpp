@@ -4,7 +4,8 @@
 // bytes go to the device while the program computes, and stay in the page cache for readers. Bytes that were written
 // near each other form a range. A range of kFrom bytes or more is worth an operation of the storage, which carries
 // out one at a time on each file: if the device is slow, the range grows meanwhile. What lies far from the rest, and
-// what is little, is left to the system.
+// what is little, is left to the system. So are files that are closed before the program computes again: perhaps they
+// are removed or replaced soon, which would wait for bytes on their way.
 //
 // One thread, the engine's.
 #pragma once
@@ -23,7 +24,7 @@ namespace tailrace::impl {
 class WriteBehind {
  public:
   static constexpr uint64_t kFrom = uint64_t{1} << 20;     // bytes; less is not worth an operation
-  static constexpr uint64_t kLargest = uint64_t{8} << 20;  // bytes of one operation: a close waits for it
+  static constexpr uint64_t kLargest = uint64_t{2} << 20;  // bytes of one operation: a close waits for it
   static constexpr uint64_t kSparsest = 4;                 // a range has at most this many times its written bytes
 
   struct Next {
@@ -33,8 +34,9 @@ class WriteBehind {
 
   // Notes that bytes of the file have come into the page cache.
   void note(FileHandle file, const Extent& written);
-  // Returns an operation that can begin now; none: there is no other.
-  std::optional<Next> next();
+  // Returns an operation that can begin now; none: there is no other. `computing`: no client waits. If one does, only
+  // files continue of which an operation began before, while none did.
+  std::optional<Next> next(bool computing);
   // Notes that the file's operation has ended.
   void ended(FileHandle file);
   // Forgets the file, which is about to be closed. Calls `then` when no operation of it is under way: at once, or in
@@ -46,10 +48,13 @@ class WriteBehind {
     Extent range;                     // what was written and is not on its way lies there
     uint64_t bytes = 0;               // of the range, as far as they were written, each time that they were
     bool under_way = false;           // an operation
+    bool listed = false;              // in due_
+    bool lasts = false;               // an operation began while the program computed
     std::function<void()> then = {};  // set: the file is forgotten when that operation has ended
   };
 
   static bool is_due(const Dirty& dirty) { return !dirty.under_way && dirty.bytes >= kFrom; }
+  void list_if_due(FileHandle file, Dirty& dirty);
 
   std::unordered_map<FileHandle, Dirty> files_;
   std::vector<FileHandle> due_;  // all files for which is_due() is true, and perhaps others
