@@ -43,12 +43,8 @@ struct Case {
 
 std::vector<Case> cases_of(bool tiny) {
   if (tiny) {  // beyond limits: lab/limits.md
-    return {{kAlike, "thread", 20, 1, 3},
-            {kAlike, "thread", 4097, 1, 1},
-            {kAlike, "core", 20, 1, 3},
-            {kAlike, "core", 4097, 1, 1},
-            {kDescribed, "thread", 20, 1, 3},
-            {kDescribed, "thread", 4097, 1, 1}};
+    return {{kAlike, "thread", 20, 1, 3}, {kAlike, "thread", 4097, 1, 1},   {kAlike, "core", 20, 1, 3},
+            {kAlike, "core", 4097, 1, 1}, {kDescribed, "thread", 20, 1, 3}, {kDescribed, "thread", 4097, 1, 1}};
   }
   return {
       {kAlike, "thread", 100, 5, 20},      {kAlike, "thread", 1000, 5, 10},     {kAlike, "thread", 10'000, 5, 6},

@@ -167,7 +167,7 @@ bool Engine::step() {
 
 // Begins to write to the device what is in the page cache. Nothing waits for that but the close of the file.
 void Engine::write_behind(bool computing) {
-  while (const std::optional<WriteBehind::Next> next = executor_.behind().next(computing)) {
+  while (const std::optional<WriteBehind::Next> next = executor_.behind().next(clock_.now(), computing)) {
     operations_.submit({.kind = FileOperation::Kind::behind,
                         .file = next->file,
                         .offset = next->extent.offset,

@@ -20,24 +20,27 @@ struct Behind : ::testing::Test {
   // Returns all operations that can begin now.
   Ranges begun(bool computing = true) {
     Ranges all;
-    while (const auto next = behind.next(computing)) all.emplace_back(next->extent.offset, next->extent.length);
+    while (const auto next = behind.next(now, computing)) all.emplace_back(next->extent.offset, next->extent.length);
     return all;
   }
+  void note(FileHandle file, const Extent& written) { behind.note(file, written, now - WriteBehind::kAge); }
+
   WriteBehind behind;
+  const Nanoseconds now = std::chrono::hours(1);
 };
 
 TEST_F(Behind, LeavesALittleToTheSystem) {
-  behind.note(1, {0, WriteBehind::kFrom - 1});
+  note(1, {0, WriteBehind::kFrom - 1});
   EXPECT_TRUE(begun().empty());
-  behind.note(1, {WriteBehind::kFrom - 1, 1});
+  note(1, {WriteBehind::kFrom - 1, 1});
   EXPECT_EQ(begun(), (Ranges{{0, WriteBehind::kFrom}}));
 }
 
 TEST_F(Behind, HasOneOperationOnAFileAtATime) {
-  behind.note(1, {0, 5 * kMiB});
-  behind.note(2, {0, 2 * kMiB});
+  note(1, {0, 5 * kMiB});
+  note(2, {0, 2 * kMiB});
   EXPECT_EQ(begun().size(), 2u);
-  behind.note(1, {5 * kMiB, kMiB / 2});
+  note(1, {5 * kMiB, kMiB / 2});
   EXPECT_TRUE(begun().empty());
   behind.ended(1);
   EXPECT_EQ(begun(), (Ranges{{2 * kMiB, 2 * kMiB}}));
@@ -49,25 +52,33 @@ TEST_F(Behind, HasOneOperationOnAFileAtATime) {
 
 // Files of an iteration are closed, and perhaps removed, before the program computes again.
 TEST_F(Behind, WaitsForComputingFirst) {
-  behind.note(1, {0, 3 * kMiB});
-  behind.note(2, {0, kMiB});
+  note(1, {0, 3 * kMiB});
+  note(2, {0, kMiB});
   EXPECT_TRUE(begun(false).empty());
   EXPECT_EQ(begun(true).size(), 2u);
-  behind.note(3, {0, kMiB});
+  note(3, {0, kMiB});
   behind.ended(1);
   EXPECT_EQ(begun(false), (Ranges{{2 * kMiB, kMiB}})) << "the first file goes on";
   EXPECT_EQ(begun(true).size(), 1u);
 }
 
+TEST_F(Behind, LeavesYoungFilesAlone) {
+  behind.note(1, {0, kMiB}, now - WriteBehind::kAge + Nanoseconds(1));
+  EXPECT_TRUE(begun().empty());
+  behind.note(2, {0, kMiB}, now - WriteBehind::kAge);
+  behind.note(2, {kMiB, kMiB}, now);
+  EXPECT_EQ(begun(), (Ranges{{0, 2 * kMiB}}));
+}
+
 TEST_F(Behind, ForgetsWhatLiesFarFromTheRest) {
-  behind.note(1, {0, kMiB / 2});
-  behind.note(1, {uint64_t{1} << 40, kMiB});
+  note(1, {0, kMiB / 2});
+  note(1, {uint64_t{1} << 40, kMiB});
   EXPECT_EQ(begun(), (Ranges{{uint64_t{1} << 40, kMiB}}));
   behind.ended(1);
-  behind.note(1, {0, kMiB});
-  behind.note(1, {uint64_t{1} << 40, 1});
+  note(1, {0, kMiB});
+  note(1, {uint64_t{1} << 40, 1});
   EXPECT_TRUE(begun().empty());
-  behind.note(1, {uint64_t{1} << 40, kMiB});
+  note(1, {uint64_t{1} << 40, kMiB});
   EXPECT_EQ(begun(), (Ranges{{uint64_t{1} << 40, kMiB}}));
 }
 
@@ -75,14 +86,14 @@ TEST_F(Behind, ClosesAFileWhenItsOperationHasEnded) {
   int closed = 0;
   behind.forget(1, [&] { ++closed; });
   EXPECT_EQ(closed, 1) << "nothing was written";
-  behind.note(1, {0, 5 * kMiB});
+  note(1, {0, 5 * kMiB});
   ASSERT_EQ(begun().size(), 1u);
   behind.forget(1, [&] { ++closed; });
   EXPECT_EQ(closed, 1);
   behind.ended(1);
   EXPECT_EQ(closed, 2);
   EXPECT_TRUE(begun().empty()) << "the rest is the system's";
-  behind.note(1, {0, kMiB});
+  note(1, {0, kMiB});
   EXPECT_EQ(begun().size(), 1u) << "another file of the same handle";
 }
 
@@ -102,10 +113,10 @@ TEST_F(Behind, BeginsOnlyWhatWasWritten) {
       busy[file] = false;
       behind.ended(file);
     } else {
-      behind.note(file, extent);
+      note(file, extent);
       written[file] = {std::min(written[file].first, extent.offset), std::max(written[file].second, extent.end())};
     }
-    while (const auto next = behind.next(dice() % 2 == 0)) {
+    while (const auto next = behind.next(now, dice() % 2 == 0)) {
       EXPECT_FALSE(busy[next->file]);
       busy[next->file] = true;
       EXPECT_GE(next->extent.offset, written[next->file].first);
@@ -174,6 +185,8 @@ TEST_F(BehindTheEngine, OnlyTheCloseWaits) {
   const uint64_t first = write(file, 0);
   run();
   EXPECT_TRUE(rig_.ends.of(first).ok());
+  rig_.clock.advance(WriteBehind::kAge);
+  run();
   ASSERT_EQ(storage_.held.size(), 1u);
   EXPECT_EQ(storage_.held[0].offset, 0u);
   EXPECT_EQ(storage_.held[0].size, 2 * kMiB);
@@ -196,6 +209,8 @@ TEST_F(BehindTheEngine, OnlyTheCloseWaits) {
 TEST_F(BehindTheEngine, MemoryComesFirst) {
   const FileId file = engine_.open("file", OpenMode::create, 0, "");
   const uint64_t first = write(file, 0);
+  run(Urgency::crowded);
+  rig_.clock.advance(WriteBehind::kAge);
   run(Urgency::crowded);
   EXPECT_TRUE(rig_.ends.of(first).ok());
   EXPECT_TRUE(storage_.held.empty());

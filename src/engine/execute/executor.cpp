@@ -300,7 +300,7 @@ void Executor::settle(Job& job, InFlight& flight, int64_t result) {
   const auto moved = static_cast<uint64_t>(result);
   TAILRACE_ASSERT(moved <= extent.length);
   if (job.writes() && !flight.plan.direct && storage_.capabilities().write_behind) {
-    behind_.note(job.target.handle, {extent.offset, moved});
+    behind_.note(job.target.handle, {extent.offset, moved}, clock_.now());
   }
   if (moved == extent.length) return;
   ++counts_.again;

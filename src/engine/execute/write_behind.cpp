@@ -15,8 +15,10 @@ Extent around(const Extent& one, const Extent& other) {
 
 }  // namespace
 
-void WriteBehind::note(FileHandle file, const Extent& written) {
-  Dirty& dirty = files_[file];
+void WriteBehind::note(FileHandle file, const Extent& written, Nanoseconds now) {
+  const auto [found, is_first] = files_.try_emplace(file);
+  Dirty& dirty = found->second;
+  if (is_first) dirty.since = now;
   const Extent both = dirty.bytes > 0 ? around(dirty.range, written) : written;
   const uint64_t bytes = dirty.bytes + written.length;
   const bool near = both.length <= kLargest || both.length / kSparsest <= bytes;
@@ -30,12 +32,12 @@ void WriteBehind::list_if_due(FileHandle file, Dirty& dirty) {
   due_.push_back(file);
 }
 
-std::optional<WriteBehind::Next> WriteBehind::next(bool computing) {
+std::optional<WriteBehind::Next> WriteBehind::next(Nanoseconds now, bool computing) {
   for (size_t at = due_.size(); at-- > 0;) {
     const FileHandle file = due_[at];
     const auto found = files_.find(file);
     const bool is_here = found != files_.end();
-    if (is_here && is_due(found->second) && !computing && !found->second.lasts) continue;  // later
+    if (is_here && is_due(found->second) && !may_begin(found->second, now, computing)) continue;  // later
     due_[at] = due_.back();
     due_.pop_back();
     if (!is_here) continue;

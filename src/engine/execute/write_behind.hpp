@@ -4,8 +4,8 @@
 // bytes go to the device while the program computes, and stay in the page cache for readers. Bytes that were written
 // near each other form a range. A range of kFrom bytes or more is worth an operation of the storage, which carries
 // out one at a time on each file: if the device is slow, the range grows meanwhile. What lies far from the rest, and
-// what is little, is left to the system. So are files that are closed before the program computes again: perhaps they
-// are removed or replaced soon, which would wait for bytes on their way.
+// what is little, is left to the system. So are files that are closed soon after they were written: perhaps they are
+// removed or replaced next, which would wait for bytes on their way.
 //
 // One thread, the engine's.
 #pragma once
@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "model/request.hpp"
 #include "storage/file_system.hpp"
 
@@ -27,16 +28,19 @@ class WriteBehind {
   static constexpr uint64_t kLargest = uint64_t{2} << 20;  // bytes of one operation: a close waits for it
   static constexpr uint64_t kSparsest = 4;                 // a range has at most this many times its written bytes
 
+  static constexpr Nanoseconds kAge = std::chrono::milliseconds(20);  // after a file's first write: none earlier
+
   struct Next {
     FileHandle file = 0;
     Extent extent;
   };
 
   // Notes that bytes of the file have come into the page cache.
-  void note(FileHandle file, const Extent& written);
+  void note(FileHandle file, const Extent& written, Nanoseconds now);
   // Returns an operation that can begin now; none: there is no other. `computing`: no client waits. If one does, only
-  // files continue of which an operation began before, while none did.
-  std::optional<Next> next(bool computing);
+  // files continue of which an operation began before, while none did. What is not old enough begins at a later call,
+  // for which nobody need wake.
+  std::optional<Next> next(Nanoseconds now, bool computing);
   // Notes that the file's operation has ended.
   void ended(FileHandle file);
   // Forgets the file, which is about to be closed. Calls `then` when no operation of it is under way: at once, or in
@@ -47,12 +51,17 @@ class WriteBehind {
   struct Dirty {
     Extent range;                     // what was written and is not on its way lies there
     uint64_t bytes = 0;               // of the range, as far as they were written, each time that they were
+    Nanoseconds since{0};             // the file's first write
     bool under_way = false;           // an operation
     bool listed = false;              // in due_
     bool lasts = false;               // an operation began while the program computed
     std::function<void()> then = {};  // set: the file is forgotten when that operation has ended
   };
 
+  // Returns true if the file's operations may begin although a client waits, or its bytes are young.
+  static bool may_begin(const Dirty& dirty, Nanoseconds now, bool computing) {
+    return dirty.lasts || (computing && now - dirty.since >= kAge);
+  }
   static bool is_due(const Dirty& dirty) { return !dirty.under_way && dirty.bytes >= kFrom; }
   void list_if_due(FileHandle file, Dirty& dirty);
 
