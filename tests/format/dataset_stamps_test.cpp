@@ -183,6 +183,40 @@ TEST(DatasetStamps, ManyKindsAreRight) {
   expect_headers_as_alone(config);
 }
 
+Attribute text_of(const std::string& name, size_t length) { return {name, std::string(length, 't')}; }
+
+// From 65 attributes on, HDF5 keeps them in a heap of the dataset's own.
+TEST(DatasetStamps, AttributesInAHeapAreNotShared) {
+  for (const size_t count : {40u, 60u}) {
+    Config config = of_one_layout(3);
+    for (Variable& variable : config.variables) {
+      for (size_t i = 0; i < count; ++i) variable.attributes.push_back(text_of("a" + std::to_string(i), 5));
+    }
+    const File file(config, all_of(config));
+    EXPECT_EQ(file.is_stamped("v1"), count == 40) << count;
+    EXPECT_EQ(file.is_stamped("v2"), count == 40) << count;
+  }
+}
+
+// The header of a group cannot have room for every header of a dataset.
+TEST(DatasetStamps, TheLongestHeadersAreRight) {
+  bool some_stamped = false;
+  bool some_not = false;
+  for (size_t last = 0; last < 2000; last += 7) {
+    Config config = of_one_layout(2);
+    for (Variable& variable : config.variables) {
+      for (int i = 0; i < 8; ++i) variable.attributes.push_back(text_of("t" + std::to_string(i), 7900));
+      variable.attributes.push_back(text_of("last", last));
+    }
+    const File file(config, all_of(config));
+    (file.is_stamped("v1") ? some_stamped : some_not) = true;
+    const auto read = Hdf5File::open(file.bytes());
+    ASSERT_NE(read, nullptr) << last;
+    ASSERT_EQ(read->texts("/data/42/meshes/v1", "last"), std::vector<std::string>{std::string(last, 't')});
+  }
+  EXPECT_TRUE(some_stamped && some_not);
+}
+
 // Far more links than a group keeps in its header.
 TEST(DatasetStamps, Hdf5ReadsThousandsOfThem) {
   const Config config = of_one_layout(5000);

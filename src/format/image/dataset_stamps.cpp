@@ -11,7 +11,8 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t kMostRoom = 65535;  // bytes that a group can reserve for a link's name
+// Bytes that a group can reserve for a link: a message of 65 535, and more than what it has beside the name.
+constexpr size_t kMostRoom = 65000;
 
 // Makes groups with room for `bytes` in their headers, where a link with a long name would be.
 Handle properties_with_room(size_t bytes) {

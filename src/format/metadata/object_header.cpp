@@ -199,6 +199,28 @@ std::optional<HeaderField> ObjectHeader::raw_address() const {
   return field(*message, 2, 8);
 }
 
+// Only what is known to refer to nothing else. Of a layout, the caller replaces the place of the raw data.
+bool ObjectHeader::is_self_contained(const Message& message) const {
+  if ((message.flags & kSharedMessage) != 0) return false;
+  switch (message.type) {
+    case HeaderMessage::dataspace:
+    case HeaderMessage::datatype:
+    case HeaderMessage::old_fill_value:
+    case HeaderMessage::fill_value:
+    case HeaderMessage::layout:
+    case HeaderMessage::attribute:
+    case HeaderMessage::comment: return true;
+    case HeaderMessage::attribute_info: {
+      // Version, flags, perhaps the largest index so far, and the address of the heap.
+      constexpr uint64_t with_index = 1;
+      const std::span<const std::byte> info = payload(message);
+      const size_t heap_at = info.size() > 1 && (little_endian(info, 1, 1) & with_index) != 0 ? 4 : 2;
+      return info.size() >= heap_at + 8 && little_endian(info, heap_at, 8) == UINT64_MAX;
+    }
+    default: return false;
+  }
+}
+
 std::optional<std::vector<std::byte>> ObjectHeader::in_one_chunk() const {
   constexpr size_t width = 4;  // of the size
   constexpr uint64_t size_of_width = 2;
@@ -211,6 +233,7 @@ std::optional<std::vector<std::byte>> ObjectHeader::in_one_chunk() const {
   bytes.resize(size_at + width);
   for (const Message& message : messages_) {
     if (message.type == HeaderMessage::nil || message.type == HeaderMessage::continuation) continue;
+    if (!is_self_contained(message)) return std::nullopt;
     const size_t before = bytes_before_payload();
     const auto whole = std::span(chunks_[message.chunk].bytes).subspan(message.begin - before, before + message.size);
     bytes.insert(bytes.end(), whole.begin(), whole.end());

@@ -21,12 +21,18 @@ namespace tailrace::impl {
 // Types of messages.
 enum class HeaderMessage : uint8_t {
   nil = 0x00,
+  dataspace = 0x01,
   link_info = 0x02,
+  datatype = 0x03,
+  old_fill_value = 0x04,
+  fill_value = 0x05,
   link = 0x06,
   layout = 0x08,
   group_info = 0x0a,
   attribute = 0x0c,
-  continuation = 0x10
+  comment = 0x0d,
+  continuation = 0x10,
+  attribute_info = 0x15
 };
 
 // The position of a value in the file, and the header chunk, with its checksum, that contains it.
@@ -60,8 +66,9 @@ class ObjectHeader {
   std::vector<Extent> chunks() const;
   // Finds the address of a contiguous dataset's raw data: 8 bytes, little-endian.
   std::optional<HeaderField> raw_address() const;
-  // Returns the bytes of a header with the same messages in a single chunk, which may lie anywhere; none if the
-  // header has times.
+  // Returns the bytes of a header with the same messages in a single chunk, which may lie anywhere, also several
+  // times. None if the header has times, or a message that may refer to something of this object alone, such as a
+  // heap of attributes.
   std::optional<std::vector<std::byte>> in_one_chunk() const;
 
  private:
@@ -88,6 +95,7 @@ class ObjectHeader {
   bool add_chunk(const Extent& where, size_t messages, const Read& read);
   std::span<const std::byte> payload(const Message& message) const;
   HeaderField field(const Message& message, size_t begin, size_t size) const;
+  bool is_self_contained(const Message& message) const;
   std::optional<LinkParts> hard_link(const Message& message) const;
   const Message* only(HeaderMessage type) const;
 
