@@ -143,6 +143,28 @@ TEST_F(CpuGroupTest, MovesItsThreadsAwayAndBack) {
   });
 }
 
+// As `taskset -ap` does for all threads of a process.
+TEST_F(CpuGroupTest, LeavesThreadsAloneThatOthersHaveBound) {
+  const auto cpus = group();
+  on_a_thread([&] {
+    CpuGroup::Member here(*cpus);
+    here.look(seconds(1));
+    const std::vector<int> other = {all_[1]};
+    ASSERT_TRUE(bind_thread(other));
+    said_.now = {milliseconds(1), seconds(100)};
+    here.look(seconds(2));
+    EXPECT_EQ(cpus_of_thread(), other);
+    EXPECT_EQ(cpus->moves(), 0);
+    std::thread([&] {
+      const CpuGroup::Member later(*cpus);
+      EXPECT_EQ(cpus_of_thread(), other) << "as the thread that started it";
+    }).join();
+    said_.now = {milliseconds(2), seconds(200)};
+    here.look(seconds(20));
+    EXPECT_EQ(cpus_of_thread(), other);
+  });
+}
+
 TEST_F(CpuGroupTest, MovesThreadsThatSleep) {
   const auto cpus = group();
   on_a_thread([&] {

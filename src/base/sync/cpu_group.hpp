@@ -70,7 +70,12 @@ class CpuGroup {
   const Options options_;  // constant after construction
   mutable Mutex mutex_;
   BindingWatch watch_ TAILRACE_GUARDED_BY(mutex_);
-  std::vector<pid_t> members_ TAILRACE_GUARDED_BY(mutex_);
+  struct Bound {
+    pid_t thread = 0;
+    cpu_set_t set{};  // where the system keeps it since the group has bound it
+  };
+  std::vector<Bound> members_ TAILRACE_GUARDED_BY(mutex_);
+  bool is_over_ TAILRACE_GUARDED_BY(mutex_) = false;  // somebody else has bound a thread: the group moves none again
   Nanoseconds ran_by_gone_ TAILRACE_GUARDED_BY(mutex_){};
   std::atomic<uint64_t> moves_{0};  // written while mutex_ is held
 };
@@ -110,6 +115,14 @@ inline Nanoseconds ran_by(pid_t thread) {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
+// Returns where a thread of this process may run; none if the system does not tell.
+inline std::optional<cpu_set_t> set_of(pid_t thread) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(thread, sizeof set, &set) != 0) return std::nullopt;
+  return set;
+}
+
 // Returns the first two numbers of schedstat; none if the system does not count, and says 0.
 inline std::optional<CpuGroup::Times> parsed(std::string_view text) {
   int64_t ran = 0;
@@ -134,18 +147,29 @@ inline std::vector<int> CpuGroup::cpus() const {
 
 inline Nanoseconds CpuGroup::ran_by_all() const {
   Nanoseconds all = ran_by_gone_;
-  for (const pid_t member : members_) all += detail::ran_by(member);
+  for (const Bound& member : members_) all += detail::ran_by(member.thread);
   return all;
 }
 
 // Best effort: a thread that the system does not move stays where it is.
 inline void CpuGroup::move() {
+  is_over_ = std::any_of(members_.begin(), members_.end(), [](const Bound& member) {
+    const std::optional<cpu_set_t> set = detail::set_of(member.thread);
+    return set && !CPU_EQUAL(&*set, &member.set);
+  });
+  if (is_over_) {
+    if (options_.log != nullptr) options_.log->info("the writer stays where it is: others have bound its threads");
+    return;
+  }
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int cpu : now_on()) {
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
   }
-  for (const pid_t member : members_) (void)sched_setaffinity(member, sizeof set, &set);
+  for (Bound& member : members_) {
+    (void)sched_setaffinity(member.thread, sizeof set, &set);
+    member.set = detail::set_of(member.thread).value_or(set);
+  }
   moves_.fetch_add(1, std::memory_order_relaxed);
   if (options_.log == nullptr) return;
   if (watch_.is_away()) {
@@ -157,14 +181,14 @@ inline void CpuGroup::move() {
 
 inline CpuGroup::Member::Member(CpuGroup& group) : group_(group), thread_(static_cast<pid_t>(syscall(SYS_gettid))) {
   const MutexLock lock(group_.mutex_);
-  group_.members_.push_back(thread_);
-  (void)bind_thread(group_.now_on());
+  if (!group_.is_over_) (void)bind_thread(group_.now_on());
+  group_.members_.push_back({thread_, detail::set_of(thread_).value_or(cpu_set_t{})});
 }
 
 inline CpuGroup::Member::~Member() {
   const MutexLock lock(group_.mutex_);
   group_.ran_by_gone_ += detail::ran_by(thread_);
-  std::erase(group_.members_, thread_);
+  std::erase_if(group_.members_, [this](const Bound& member) { return member.thread == thread_; });
   if (counters_ >= 0) ::close(counters_);
 }
 
@@ -174,6 +198,7 @@ inline void CpuGroup::Member::judge(Nanoseconds now) {
   const std::optional<Times> found = times();
   if (!found) return;
   const MutexLock lock(group_.mutex_);
+  if (group_.is_over_) return;
   const BindingWatch::Reading reading{now, found->ran, found->waited, group_.ran_by_all() - detail::ran_by(thread_)};
   if (last_ && group_.watch_.judge(*last_, reading)) group_.move();
   last_ = reading;
