@@ -165,7 +165,7 @@ bool Engine::step() {
   return something_ended || an_operation_ended || something_served || something_taken;
 }
 
-// Begins to write to the device what is in the page cache. Nothing waits for that but the close of the file.
+// Begins to write to the device what is in the page cache. Only the close of the file waits for that.
 void Engine::write_behind(bool computing) {
   while (const std::optional<WriteBehind::Next> next = executor_.behind().next(clock_.now(), computing)) {
     operations_.submit({.kind = FileOperation::Kind::behind,

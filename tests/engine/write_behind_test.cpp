@@ -59,7 +59,15 @@ TEST_F(Behind, WaitsForComputingFirst) {
   note(3, {0, kMiB});
   behind.ended(1);
   EXPECT_EQ(begun(false), (Ranges{{2 * kMiB, kMiB}})) << "the first file goes on";
+  behind.ended(2);
   EXPECT_EQ(begun(true).size(), 1u);
+}
+
+TEST_F(Behind, HasFewOperationsAtATime) {
+  for (FileHandle file = 1; file <= 5; ++file) note(file, {0, kMiB});
+  EXPECT_EQ(begun().size(), WriteBehind::kAtOnce);
+  behind.ended(5);
+  EXPECT_EQ(begun().size(), 1u);
 }
 
 TEST_F(Behind, LeavesYoungFilesAlone) {

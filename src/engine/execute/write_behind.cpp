@@ -33,7 +33,7 @@ void WriteBehind::list_if_due(FileHandle file, Dirty& dirty) {
 }
 
 std::optional<WriteBehind::Next> WriteBehind::next(Nanoseconds now, bool computing) {
-  for (size_t at = due_.size(); at-- > 0;) {
+  for (size_t at = under_way_ < kAtOnce ? due_.size() : 0; at-- > 0;) {
     const FileHandle file = due_[at];
     const auto found = files_.find(file);
     const bool is_here = found != files_.end();
@@ -49,6 +49,7 @@ std::optional<WriteBehind::Next> WriteBehind::next(Nanoseconds now, bool computi
     dirty.range = {first.end(), dirty.range.length - first.length};
     dirty.bytes = dirty.range.length == 0 ? 0 : dirty.bytes - std::min(dirty.bytes, first.length);
     dirty.under_way = true;
+    ++under_way_;
     return Next{file, first};
   }
   return std::nullopt;
@@ -60,6 +61,7 @@ void WriteBehind::ended(FileHandle file) {
   Dirty& dirty = found->second;
   TAILRACE_ASSERT(dirty.under_way);
   dirty.under_way = false;
+  --under_way_;
   if (!dirty.then) return list_if_due(file, dirty);
   const std::function<void()> then = std::move(dirty.then);
   files_.erase(found);

@@ -2,10 +2,10 @@
 //
 // By itself the system does so after half a minute, or at a sync, which then waits for all of them. Here a file's
 // bytes go to the device while the program computes, and stay in the page cache for readers. Bytes that were written
-// near each other form a range. A range of kFrom bytes or more is worth an operation of the storage, which carries
-// out one at a time on each file: if the device is slow, the range grows meanwhile. What lies far from the rest, and
-// what is little, is left to the system. So are files that are closed soon after they were written: perhaps they are
-// removed or replaced next, which would wait for bytes on their way.
+// near each other form a range. A range of kFrom bytes or more is worth an operation of the storage. Few are under
+// way at a time, one on each file: other operations wait for a thread, and if the device is slow, ranges grow
+// meanwhile. What lies far from the rest, and what is little, is left to the system. So are files that are closed
+// soon after they were written: perhaps they are removed or replaced next, which would wait for bytes on their way.
 //
 // One thread, the engine's.
 #pragma once
@@ -29,6 +29,8 @@ class WriteBehind {
   static constexpr uint64_t kSparsest = 4;                 // a range has at most this many times its written bytes
 
   static constexpr Nanoseconds kAge = std::chrono::milliseconds(20);  // after a file's first write: none earlier
+
+  static constexpr size_t kAtOnce = 2;  // operations
 
   struct Next {
     FileHandle file = 0;
@@ -66,6 +68,7 @@ class WriteBehind {
   void list_if_due(FileHandle file, Dirty& dirty);
 
   std::unordered_map<FileHandle, Dirty> files_;
+  size_t under_way_ = 0;         // operations
   std::vector<FileHandle> due_;  // all files for which is_due() is true, and perhaps others
 };
 
