@@ -21,6 +21,7 @@ from .tables import TABLES, Table
 _SAID = (("not measured this time", Verdict.MISSING), ("not stored", Verdict.NEW),
          ("of other programs, changed; perhaps so did the machine", Verdict.OTHERS), ("better", Verdict.BETTER),
          ("WORSE", Verdict.WORSE))
+_NOT_COMPARED = (Verdict.MISSING, Verdict.NEW)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -68,6 +69,8 @@ def check(stored: pathlib.Path, folder: pathlib.Path, only: Sequence[str]) -> li
     if left_out:
         print(f"\nno results of {', '.join(left_out)}")
     _conclude(findings, len(now))
+    if all(one.verdict in _NOT_COMPARED for one in findings):
+        raise FiguresError(f"{folder}: found no ratio that is stored, too, so nothing was compared")
     return findings
 
 

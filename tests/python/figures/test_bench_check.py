@@ -130,6 +130,16 @@ def test_a_worse_ratio_is_named_and_a_better_one_is_not(folder, capsys, name, pl
     assert ": 0 worse, " in capsys.readouterr().out
 
 
+def test_results_without_a_common_ratio_are_no_success(folder, capsys):
+    for file in folder.glob("*.json"):
+        if file.stem != "busy":
+            file.unlink()
+    document = json.loads((folder / "busy.json").read_text())
+    (folder / "busy.json").write_text(json.dumps({**document, "bars": []}))
+    assert run(folder) == 2
+    assert "nothing was compared" in capsys.readouterr().err
+
+
 def test_every_table_with_ratios_is_worsened_above(root):
     with_ratios = {name for name, table in TABLES.items() if compare.ratios(grid(table, root / documents.FOLDER))}
     assert with_ratios == {line.split(":")[0] for _, _, _, line in WORSENED}
