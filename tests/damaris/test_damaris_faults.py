@@ -70,11 +70,13 @@ def test_positions_outside_the_whole(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> N
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root for a small file system")
 def test_a_full_disk(mpi: mpis.Mpi, tmp_path: pathlib.Path) -> None:
-    """The client learns of it, and no file lacks data under its final name."""
+    """The client learns of it, and no file lacks data under its final name. The first file is complete before the
+    others begin: files that are written at once share what the disk has, and none may fit."""
     (tmp_path / "out").mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", tmp_path / "out"], check=True)
     try:
         lines = [line for step in range(6) for line in (f"write t 0 d 100000 {step}", "end")]
+        lines.insert(2, "wait out/sim_It0_Pr0.h5")
         run = runs.replay(mpi, tmp_path, runs.xml(LARGE), [lines])
         assert runs.DATASPACE_ERROR in run.codes[0], run.output
         assert "No space left on device" in run.output
