@@ -108,6 +108,20 @@ TEST_F(SegmentOnASmallDisk, ThatFillsUpLaterIsToldToWhoTakes) {
   std::ranges::fill(segment->pool(), std::byte{1});  // … and there is no signal
 }
 
+// The first of two blocks is small, so the second begins within a page.
+TEST_F(SegmentOnASmallDisk, ThatFillsUpLaterIsToldToWhoTakesBehindASmallBlock) {
+  constexpr uint64_t kPool = 8 * kMiB;
+  create_untaken("one", kPool);
+  const auto segment = map("one", kPool);
+  ASSERT_TRUE(segment->take(*directory_, 0, 64).ok());
+  fill(kMiB);
+  EXPECT_EQ(segment->take(*directory_, 64, 4 * kMiB).code(), TAILRACE_OUT_OF_MEMORY);
+  EXPECT_FALSE(segment->channel().is_lost()) << "there was a signal";
+  ASSERT_TRUE(directory_->remove_file("filler").ok());
+  ASSERT_TRUE(segment->take(*directory_, 64, kPool - 64).ok());
+  std::ranges::fill(segment->pool(), std::byte{1});
+}
+
 // How much of it its creator has allocated by then depends on timing.
 TEST_F(SegmentOnASmallDisk, IsTheSameFromBothSides) {
   constexpr uint64_t kPool = 7 * kMiB + 4096;

@@ -1,6 +1,7 @@
 #include "base/memory/touch.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -8,7 +9,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr size_t kSmallPage = 4096;
+constexpr size_t kSmallPage = 4096;  // no system has smaller ones
 
 // Constants of the kernel that the C library's headers may lack.
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
@@ -17,9 +18,11 @@ constexpr int kCollapse = 25;       // MADV_COLLAPSE
 }  // namespace
 
 int touch(std::byte* begin, size_t size) {
-  if (madvise(begin, size, kPopulateWrite) == 0) return 0;
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t before = reinterpret_cast<uintptr_t>(begin) % page;  // the kernel refuses to begin within a page
+  if (madvise(begin - before, before + size, kPopulateWrite) == 0) return 0;
   if (errno != EINVAL) return errno;  // EINVAL: a kernel before 5.14
-  touch_one_by_one(begin, size);
+  touch_one_by_one(begin - before, before + size);
   return 0;
 }
 

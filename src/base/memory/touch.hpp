@@ -10,8 +10,8 @@ namespace tailrace::impl {
 
 inline constexpr size_t kHugePage = size_t{2} << 20;
 
-// Takes every page of a mapping from the system, for writing; the bytes keep their values. Returns errno, or 0.
-// `begin` is aligned to pages.
+// Takes every page of a part of a mapping from the system, for writing, and all of the pages at its ends; the bytes
+// keep their values. Returns errno, or 0.
 int touch(std::byte* begin, size_t size);
 
 // Does the same page by page, as the program itself would. Threads that map and unmap other memory of the process do
