@@ -16,6 +16,11 @@
 //   flush     writes a row, and flushes
 //   parts     creates small datasets, and writes each row after row
 //   files     creates files with a dataset of 80 kB each
+// Loops that compute and write, and remove or replace what is old (loops.cpp):
+//   keep      removes the file of three iterations before
+//   replace   renames each file over the last one
+//   overwrite writes the same file again
+//   delete    deletes the dataset of three iterations before
 #include <hdf5.h>
 
 #include <fcntl.h>
@@ -33,6 +38,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/hdf5/loops.hpp"
 #include "lab/hdf5/program.hpp"
 #include "lab/hdf5/rows.hpp"
 #include "lab/pattern/clock.hpp"
@@ -297,24 +303,35 @@ int run(int argc, char** argv) {
   CLI::App app{"A program that writes or reads HDF5, with tailrace's connector or without. Prints one JSON document.",
                "hdf5_bench"};
   Options options;
-  const std::map<std::string, nlohmann::json (*)(const Options&)> patterns = {
-      {"calibrate", calibrate}, {"fields", fields},        {"direct", direct},
-      {"slabs", slabs},         {"metadata", metadata},    {"read", read},
-      {"copy", copy},           {"back", read_back},       {"add", add_to_rows},
-      {"append", append_rows},  {"flush", flush_each_row}, {"parts", write_parts},
-      {"files", write_files}};
+  const std::map<std::string, nlohmann::json (*)(const Options&)> patterns = {{"calibrate", calibrate},
+                                                                              {"fields", fields},
+                                                                              {"direct", direct},
+                                                                              {"slabs", slabs},
+                                                                              {"metadata", metadata},
+                                                                              {"read", read},
+                                                                              {"copy", copy},
+                                                                              {"back", read_back},
+                                                                              {"add", add_to_rows},
+                                                                              {"append", append_rows},
+                                                                              {"flush", flush_each_row},
+                                                                              {"parts", write_parts},
+                                                                              {"files", write_files},
+                                                                              {"keep", keep_three},
+                                                                              {"replace", replace_file},
+                                                                              {"delete", delete_datasets},
+                                                                              {"overwrite", overwrite_file}};
   app.add_option("--file", options.file, "the file to write; with read, also to read")->required();
   app.add_option("--plugins", options.plugins, "the directory of the connector; none: plain HDF5");
   app.add_option("--connector", options.connector, "the connector's settings, such as 'place=core'");
   app.add_option("--pattern", options.pattern,
                  "calibrate, fields, direct, slabs, metadata, read, copy, back, add, append, "
-                 "flush, parts or files")
+                 "flush, parts, files, keep, replace, overwrite or delete")
       ->check(CLI::IsMember(patterns));
-  app.add_option("--iterations", options.iterations, "iterations of fields, read and copy")
+  app.add_option("--iterations", options.iterations, "iterations of fields, read, copy and the loops")
       ->check(CLI::PositiveNumber);
-  app.add_option("--compute", options.compute, "calibrate: seconds an iteration");
+  app.add_option("--compute", options.compute, "calibrate, loops: seconds an iteration");
   app.add_option("--passes", options.passes, "fields, read: of the kernel, an iteration");
-  app.add_option("--bytes", options.bytes, "size of a field, a slab, or a dataset of parts")
+  app.add_option("--bytes", options.bytes, "size of a field, a slab, a dataset of parts, or the output of a loop")
       ->check(CLI::PositiveNumber);
   app.add_option("--row", options.row, "size of a row of parts")->check(CLI::PositiveNumber);
   app.add_option("--count", options.count, "number of hyperslabs, small datasets, rows or files")

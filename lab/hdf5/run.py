@@ -47,6 +47,14 @@ LITTLE = (
     ("files with 80 kB", "1000", "files"),
 )
 LITTLE_BAR = 1.05
+# Loops that remove or replace what earlier iterations have written: title, and pattern.
+LOOPS = (
+    ("the last three files kept", "keep"),
+    ("a file renamed over the last one", "replace"),
+    ("the same file again", "overwrite"),
+    ("the last three datasets kept", "delete"),
+)
+LOOP_BAR = 1.0
 # Fields that the program syncs after the close: title, settings of the connector, and the options of the program.
 SYNCED = (
     ("fields, synced", ""),
@@ -120,6 +128,10 @@ def patterns(quick: bool, passes: int) -> list[Pattern]:
         *(Pattern(title, ("--pattern", *options, "--count", "100" if quick else count),
                   lambda plain, carried: carried["total"] / plain["total"], "time / plain", LITTLE_BAR)
           for title, count, *options in LITTLE),
+        *(Pattern(title, ("--pattern", pattern, "--bytes", str(1 << 20 if quick else 16 << 20), "--compute", "0.02",
+                          "--iterations", "4" if quick else "20"),
+                  lambda plain, carried: carried["total"] / plain["total"], "time / plain", LOOP_BAR)
+          for title, pattern in LOOPS),
         Pattern("H5Dwrite of contiguous memory", ("--pattern", "copy", "--bytes", size),
                 lambda plain, carried: statistics.median(carried["writes"]) / statistics.median(carried["copies"]),
                 "time / memcpy", 1.3),

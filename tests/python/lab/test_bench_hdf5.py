@@ -20,9 +20,9 @@ def test_it_runs_all_patterns_in_small(tmp_path):
     result = tmp_path / "hdf5.json"
     done = subprocess.run([sys.executable, ROOT / "lab/hdf5/run.py", "--quick", "--dir", tmp_path, "--json", result],
                           check=True, capture_output=True, text=True, timeout=600)
-    assert done.stdout.count("bar ") == 23 and list(tmp_path.iterdir()) == [result]
+    assert done.stdout.count("bar ") == 27 and list(tmp_path.iterdir()) == [result]
     rows = json.loads(result.read_text())["rows"]
-    assert len(rows) == 26 and sum(row["bar"] is not None for row in rows) == 23
+    assert len(rows) == 30 and sum(row["bar"] is not None for row in rows) == 27
     assert all(row["ratio"]["least"] <= row["ratio"]["median"] <= row["ratio"]["most"] for row in rows)
     assert done.stdout.endswith("vol-async: not measured (--vol-async PREFIX)\n")
 
