@@ -24,7 +24,9 @@ void work(const RunOptions& options, SharedRun& shared, int process) {
   result.started = now();
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     const double before = now();
+    const double cpu_before = cpu_now();
     worker->compute(options.passes);
+    shared.cpu(process, iteration) = cpu_now() - cpu_before;
     const std::span<float> field = way->block(iteration, own);
     mark(field, process, iteration);
     result.computed += now() - before;

@@ -17,9 +17,11 @@ Json json_of(const RunOptions& options, const SharedRun& shared, int process) {
   const ProcessResult& result = shared.of(process);
   std::vector<double> begin;
   std::vector<double> end;
+  std::vector<double> cpu;
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     begin.push_back(shared.begin(process, iteration));
     end.push_back(shared.end(process, iteration));
+    cpu.push_back(shared.cpu(process, iteration));
   }
   return {{"started", result.started},
           {"computed", result.computed},
@@ -28,6 +30,7 @@ Json json_of(const RunOptions& options, const SharedRun& shared, int process) {
           {"waited_memory", result.waited},
           {"begin", begin},
           {"end", end},
+          {"cpu", cpu},
           {"filtered", json_of(result.filtered)}};
 }
 

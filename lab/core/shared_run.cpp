@@ -9,7 +9,7 @@ SharedRun::SharedRun(const RunOptions& options)
     : iterations_(options.iterations),
       barrier_(options.processes),
       results_memory_(static_cast<size_t>(options.processes) * sizeof(ProcessResult)),
-      times_memory_(static_cast<size_t>(options.processes) * static_cast<size_t>(options.iterations) * 2 *
+      times_memory_(static_cast<size_t>(options.processes) * static_cast<size_t>(options.iterations) * kTimes *
                     sizeof(double)),
       results_(new (results_memory_.data()) ProcessResult[static_cast<size_t>(options.processes)]),
       times_(reinterpret_cast<double*>(times_memory_.data())) {}

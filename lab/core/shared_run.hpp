@@ -32,10 +32,14 @@ class SharedRun {
 
   ProcessResult& of(int process) const { return results_[process]; }
   // Return when an iteration's output began, and when it ended.
-  double& begin(int process, int iteration) const { return times_[2 * at(process, iteration)]; }
-  double& end(int process, int iteration) const { return times_[2 * at(process, iteration) + 1]; }
+  double& begin(int process, int iteration) const { return times_[kTimes * at(process, iteration)]; }
+  double& end(int process, int iteration) const { return times_[kTimes * at(process, iteration) + 1]; }
+  // Returns the time of an iteration's kernel, by the clock of its thread.
+  double& cpu(int process, int iteration) const { return times_[kTimes * at(process, iteration) + 2]; }
 
  private:
+  static constexpr int kTimes = 3;  // for each iteration of each process
+
   int64_t at(int process, int iteration) const { return static_cast<int64_t>(process) * iterations_ + iteration; }
 
   const int iterations_;

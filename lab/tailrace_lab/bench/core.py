@@ -1,7 +1,7 @@
 """The measurements of `tailrace bench core`: the costs of place core for a program, against their bars.
 
-It has seven independent parts: the costs of `open` and the first output after it; the same program in place thread
-and in place core; the costs of `write` beside a memcpy; of alloc,
+It has eight independent parts: the costs of `open` and the first output after it; the same program in place thread
+and in place core; how much computing is slowed; the costs of `write` beside a memcpy; of alloc,
 commit and signal; handing over while another program loads the disk; compression; the death of the server. Compared
 quantities are measured in turn, round after round. A run that the machine's host disturbed is repeated (steal),
 except for the kills, of which each counts. A part that cannot be measured here is reported with the reason. Prints
@@ -19,7 +19,7 @@ from typing import Any
 import tailrace
 from tailrace import quantity
 
-from . import core_places, core_program, core_restart, load, machine
+from . import core_computing, core_places, core_program, core_restart, load, machine
 from .bars import Bar, ratios, scaled
 from .core_program import CoreProgram
 from .core_settings import PARTS, Settings
@@ -33,9 +33,9 @@ VERSION = 1
 
 # A check that everything works; measures nothing.
 QUICK = Settings(repeats=1, opens=1, open_bytes=1 << 20, open_compute=0.001, place_bytes=1 << 20,
-                 place_iterations=2, place_rounds=1, copy_bytes=1 << 20, copies=3, calls=10,
-                 block=1 << 20, iterations=8, load_bytes=32 << 20, filter_rounds=1, filter_seconds=0.1, kills=1,
-                 kill_after=0.3, processes=2, tries=1)
+                 place_iterations=2, place_rounds=1, computing_bytes=1 << 20, computing_iterations=3,
+                 copy_bytes=1 << 20, copies=3, calls=10, block=1 << 20, iterations=8, load_bytes=32 << 20,
+                 filter_rounds=1, filter_seconds=0.1, kills=1, kill_after=0.3, processes=2, tries=1)
 
 
 class Observer:
@@ -74,8 +74,8 @@ class _Measurements:
                               max(core_places.CLIENTS) * s.place_bytes * s.place_iterations)
         bars: list[Bar] = []
         missing: list[dict[str, str]] = []
-        parts = {"open": self._open, "places": self._places, "copy": self._copy, "calls": self._calls,
-                 "handover": self._handover, "filters": self._filters, "restart": self._restart}
+        parts = {"open": self._open, "places": self._places, "computing": self._computing, "copy": self._copy,
+                 "calls": self._calls, "handover": self._handover, "filters": self._filters, "restart": self._restart}
         for name in s.parts:
             try:
                 found = parts[name]()
@@ -123,6 +123,11 @@ class _Measurements:
         return core_places.measure(
             s, lambda *arguments: self._once(lambda directory: self._program.run(directory, *arguments)),
             self._passes(each), self._observer.doing)
+
+    def _computing(self) -> list[Bar]:
+        return core_computing.measure(
+            self._settings, lambda *arguments: self._once(lambda directory: self._program.run(directory, *arguments)),
+            self._passes, self._observer.doing)
 
     def _copy(self) -> list[Bar]:
         s = self._settings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .steal import TRIES
 
-PARTS = ("open", "places", "copy", "calls", "handover", "filters", "restart")
+PARTS = ("open", "places", "computing", "copy", "calls", "handover", "filters", "restart")
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Settings:
     place_bytes: int = 64 << 20  # of a block in places core and thread
     place_iterations: int = 12
     place_rounds: int = 9
+    computing_bytes: int = 16 << 20  # of a block of each client, where computing is compared
+    computing_iterations: int = 48
     copy_bytes: int = 64 << 20
     copies: int = 20
     calls: int = 400

@@ -20,6 +20,7 @@ _WIDTH = 160  # without a terminal the width is not limited
 _MARKDOWN_WIDTH = 1000  # a row of Markdown must not be broken
 
 TITLES = {"open": "open, and the first output", "places": "place core beside place thread",
+          "computing": "what computing is slowed by",
           "copy": "write, beside a memcpy", "calls": "calls that copy nothing",
           "handover": "handing over while another program loads the disk", "filters": "compression on the core",
           "restart": "the server is killed", "busy": "a machine that others keep busy",

@@ -53,6 +53,7 @@ else:
             at = begin[-1] + (1 + (int(option("--processes", 1)) - 1) / 10) * each  # the slowest's end
         on = option("--compress", "none") != "none"
         processes.append({{"started": 100.0, "computed": count * c, "left": at, "done": at + 1e-3,
+            "cpu": [c * (1.02 if way == "core" else 1)] * count,
             "waited_memory": 0, "begin": begin, "end": end, "filtered": {{"bytes": 8 * on, "stored": 2 * on,
             "seconds": 8e-3 * on, "chunks": 8 * on, "relaxed": 1 * on, "skipped": 1 * on}}}})
     print(json.dumps({{"core_run": 1, "way": way, "compress": option("--compress", "none"), "iterations": count,
@@ -175,6 +176,20 @@ def test_bars_of_places(bench, tmp_path, fake):
     assert len(runs) == 2 * 7 and "--way thread --verb write --processes 1" in runs[0]
 
 
+def test_bars_of_computing(bench, tmp_path, fake):
+    found, said = document(bench, tmp_path, "core", "--only", "computing", "--quick")
+    by_name = {bar["name"]: bar for bar in found["bars"]}
+    slowed = by_name["3 clients, C/W 2: the kernel's time beside place core / without output"]
+    assert slowed["median"] == pytest.approx(1.02) and not slowed["met"]
+    assert slowed["note"].startswith("the median lies in 1.020 … 1.020 (")
+    totals = [by_name[f"3 clients, C/W {ratio}: total of {way} / the limit"]["median"]
+              for ratio in ("0.5", "2") for way in ("place core", "synchronous output")]
+    assert all(total > 0 for total in totals) and totals[0] < totals[1] and totals[2] < totals[3]
+    runs = commands(fake)
+    assert len(runs) == 1 + 2 * 3 and all("--processes 3 --bytes 1048576 --iterations 3" in words for words in runs)
+    assert [words.split("--way ")[1].split()[0] for words in runs] == ["posix"] + 2 * ["memory", "posix", "core"]
+
+
 def test_handing_over_under_load(bench, tmp_path, fake, fio):
     found, said = document(bench, tmp_path, "core", "--only", "handover", "--quick")
     rows = {bar["name"].split(",")[0]: bar for bar in reversed(found["bars"])}
@@ -290,7 +305,7 @@ def test_what_fails_is_said(bench, fake):
 
 
 @pytest.mark.parametrize("words, expected", [
-    (("core", "--only", "speed"), "found 'speed', expected open, places, copy"),
+    (("core", "--only", "speed"), "found 'speed', expected open, places, computing"),
     (("jitter", "--bytes", "1000B"), "4KiB"),
     (("jitter", "--ways", "mail"), "found 'mail'"), (("jitter", "--compute-time", "0s"), "more than 0"),
     (("core", "--kills", "0"), "expected a number from 1")])
