@@ -77,6 +77,7 @@ TEST(Toucher, TakesAllFromTheStart) {
   toucher.finish();
   const std::vector<Part> all = {{0, kPart}, {kPart, kPart}, {2 * kPart, kPart}, {3 * kPart, 4096}};
   EXPECT_EQ(gate.seen, all);
+  EXPECT_EQ(toucher.taken(), 3 * kPart + 4096);
 }
 
 TEST(Toucher, SaysThatAllIsTakenIfItIs) {
@@ -102,6 +103,7 @@ TEST(Toucher, PassesOverWhatIsTakenByOthers) {
   gate.let_go(1);
   gate.await(2);
   EXPECT_EQ(gate.seen[1], Part(3 * kPart, kPart));
+  EXPECT_EQ(toucher.taken(), kPart) << "the second part is being taken";
   toucher.pass_over(100 * kPart);
   gate.let_go(1);
   toucher.finish();
@@ -179,6 +181,7 @@ TEST(Toucher, EndsWhereNoMoreIsToBeHad) {
   Toucher toucher(8 * kPart, gate.options());
   toucher.finish();
   EXPECT_EQ(gate.seen.size(), 2u);
+  EXPECT_EQ(toucher.taken(), kPart) << "the second part could not be had";
 }
 
 TEST(Toucher, ImprovesWhatItHasTakenUntilThereIsNothingToDo) {

@@ -56,6 +56,9 @@ void Toucher::pass_over(size_t end) {
   if (parts > passed_over_.load(std::memory_order_relaxed)) passed_over_.store(parts, std::memory_order_relaxed);
 }
 
+// acquire: who reads it uses the memory; partner: the release in take_next().
+size_t Toucher::taken() const { return taken_.load(std::memory_order_acquire); }
+
 void Toucher::use(size_t end) {
   const size_t target = target_of(end);
   {
@@ -106,7 +109,9 @@ bool Toucher::take_next(size_t& offset) {
     if (options_.taken) options_.taken();
     return false;
   }
-  if (!options_.take(offset, std::min(kPart, bytes_ - offset))) return false;
+  const size_t size = std::min(kPart, bytes_ - offset);
+  if (!options_.take(offset, size)) return false;
+  taken_.store(offset + size, std::memory_order_release);
   offset += kPart;
   return true;
 }

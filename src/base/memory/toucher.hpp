@@ -47,6 +47,8 @@ class Toucher {
 
   // Says that the caller takes what lies before `end` itself. One thread.
   void pass_over(size_t end);
+  // Returns the end of what has been taken, apart from what it has passed over. Any thread.
+  size_t taken() const;
   // Says that the program uses memory up to `end`: as much again is taken, and at least Options::ahead. Any thread.
   void use(size_t end);
   // Waits until the thread has ended by itself, having taken all.
@@ -76,6 +78,7 @@ class Toucher {
   const uint64_t process_ = process_mark();                      // a forked child has no such thread
   std::unique_ptr<Orders> orders_ = std::make_unique<Orders>();  // a child must not destroy it
   std::atomic<size_t> passed_over_{0};
+  std::atomic<size_t> taken_{0};
   std::unique_ptr<std::thread> thread_;  // the owner's; none: nothing is taken, or all has been
 };
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -75,10 +76,18 @@ void ThreadPlace::start_toucher(std::function<void()> taken) {
   toucher_.emplace(pool_->bytes().size(), std::move(options));
 }
 
+// The toucher is usually ahead. Then nothing is left to do: to look at each page takes long, too.
 Status ThreadPlace::take(uint64_t offset, uint64_t bytes) {
   if (!prefault_) return {};
-  if (toucher_) toucher_->pass_over(offset + bytes);
-  return pool_->take(offset, bytes);
+  const uint64_t end = offset + bytes;
+  if (toucher_) {
+    offset = std::max<uint64_t>(offset, toucher_->taken());
+    if (offset >= end) return {};
+    toucher_->pass_over(end);
+  }
+  Status status = pool_->take(offset, end - offset);
+  if (!status.ok()) toucher_.reset();  // what it was to pass over has not been taken
+  return status;
 }
 
 Status ThreadPlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> timeout) {
