@@ -187,12 +187,14 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
   }
 }
 
-// Sleeps until ready() holds, an event happens, or `at_most` has passed. Returns ready().
+// Sleeps until ready() holds, an event happens, or `at_most` has passed. Returns ready(), and does not call it again
+// after it held: it may have taken what it waited for.
 bool CorePlace::sleep(FunctionRef<bool()> ready, Nanoseconds at_most) {
   if (!stand_in_) return channel().client_bell.wait_until(ready, at_most);
-  if (ready()) return true;
-  stand_in_->work(ready, at_most);
-  return ready();
+  bool is_ready = false;
+  const auto look = [&] { return is_ready = is_ready || ready(); };
+  if (!look()) stand_in_->work(look, at_most);
+  return look();
 }
 
 Status CorePlace::go_on_after_loss() {

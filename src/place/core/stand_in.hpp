@@ -13,7 +13,7 @@ class StandIn {
  public:
   virtual ~StandIn() = default;
   // Takes the verbs that were sent, and advances all requests. If none advances and done() does not hold, sleeps
-  // until one does, for at most `at_most`.
+  // until one does, for at most `at_most`. done() may call this.
   virtual void work(FunctionRef<bool()> done, Nanoseconds at_most) = 0;
   // Returns true if all verbs that were sent have ended.
   virtual bool idle() const = 0;

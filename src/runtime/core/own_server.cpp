@@ -52,9 +52,7 @@ Status OwnServer::build(const Segment& segment) {
   auto parts = ServerParts::build(config_, {}, clock_, doorbell_, log_);
   if (!parts.ok()) return parts.status();
   parts_ = std::move(parts).value();
-  auto locks = take_output_directories(config_, parts_.storage->files(), fmt::format("c{}", client_), client_, log_);
-  if (locks.ok()) locks_ = std::move(locks).value();
-  return locks.status();
+  return {};
 }
 
 // Takes the client over, with the dead server's lock, so that no other server begins meanwhile. If the process dies
@@ -73,6 +71,10 @@ Status OwnServer::take_client(int server) {
     return Status(TAILRACE_INTERNAL,
                   fmt::format("client {} is served by server {}, expected {}", client_, note.value().server, server));
   }
+  // Only now: a server that another client starts meanwhile would find the files locked, and not serve this client.
+  auto locks = take_output_directories(config_, parts_.storage->files(), fmt::format("c{}", client_), client_, log_);
+  if (!locks.ok()) return locks.status();
+  locks_ = std::move(locks).value();
   if (Status status = copy_ledger(server); !status.ok()) return status;
   run_ = note.value().run;
   began_ = note.value().began;
@@ -134,10 +136,11 @@ Status OwnServer::begin() {
 }
 
 void OwnServer::work(FunctionRef<bool()> done, Nanoseconds at_most) {
-  done_ = &done;
-  at_most_ = at_most;
+  const auto outer_done = std::exchange(done_, &done);
+  const auto outer_at_most = std::exchange(at_most_, at_most);
   (void)core_->step(*this);
-  done_ = nullptr;
+  done_ = outer_done;
+  at_most_ = outer_at_most;
 }
 
 void OwnServer::wait(std::optional<Nanoseconds> limit) {
