@@ -56,7 +56,8 @@ Files find_files(const std::string& directory, const std::string& begin) {
 // Returns what the iteration's collection has, with its time, or without it; nothing if the file is not ours.
 std::string contents_of(const std::filesystem::path& file, bool with_time) {
   std::ifstream in(file);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text;
+  std::getline(in, text, '\0');  // does not throw if it cannot be read, as the stream's buffer does
   const size_t time = text.find("      <Time ");
   const size_t end = text.rfind("    </Grid>");
   if (time == std::string::npos || end == std::string::npos || end < time) return {};

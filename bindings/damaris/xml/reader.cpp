@@ -194,8 +194,10 @@ Model read_model(std::string_view text, Report& report) {
 
 std::string read_text(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) throw Error(file + ": cannot be read: " + std::generic_category().message(errno));
+  std::string text;
+  std::getline(stream, text, '\0');  // does not throw if it cannot be read, as the stream's buffer does
+  if (stream.bad() || !stream.is_open())
+    throw Error(file + ": cannot be read: " + std::generic_category().message(errno));
   return text;
 }
 

@@ -18,7 +18,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -105,7 +104,8 @@ enum StatField : size_t { kState = 0, kFlags = 6, kBegin = 19, kStatFields = 20 
 // newlines.
 std::vector<std::string> stat_of(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::getline(file, text, '\0');  // does not throw if the process ends meanwhile, as the stream's buffer does
   const size_t end_of_name = text.rfind(')');
   if (end_of_name == std::string::npos) return {};
   std::istringstream rest(text.substr(end_of_name + 1));
