@@ -1,7 +1,7 @@
 """The directories that runs write in. They are created below the user's, checked for room, and removed at the end.
 
 `pattern` empties the directories it is given, so it must never get one that has anything of the user's in it. Several
-of the user's directories stand for several devices: a run gets one below each.
+of the user's directories stand for several devices: a run gets one below each. SIGTERM removes them, too.
 """
 
 from __future__ import annotations
@@ -9,14 +9,21 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
+import signal
+import sys
 import tempfile
+import threading
 from collections.abc import Sequence
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from .program import Failed
 
 _PREFIX = "tailrace_bench_"
 _MARGIN = 1.1
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 class Scratch:
@@ -26,6 +33,7 @@ class Scratch:
         self._below = list(directories)
         self._keep = keep
         self._made_above: list[pathlib.Path] = []
+        self._handles_end = False
         self.directories: list[pathlib.Path] = []
 
     def __enter__(self) -> Scratch:
@@ -37,12 +45,19 @@ class Scratch:
             self._remove()
             raise Failed(f"{error.filename}: {error.strerror}; expected a directory that can be written to "
                          "(see --dir)") from None
+        # Only a program's main thread may set handlers, and the user's own stay.
+        main = threading.current_thread() is threading.main_thread()
+        self._handles_end = main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        if self._handles_end:
+            signal.signal(signal.SIGTERM, _end)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         if not self._keep:
             self._remove()
+        if self._handles_end:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def of(self, name: str) -> list[pathlib.Path]:
         """Returns the directories of one writer, which the first call creates."""
