@@ -160,6 +160,7 @@ Status CorePlace::wait(FunctionRef<bool()> ready, std::optional<Nanoseconds> tim
     if (timeout) slice = std::min(slice, *timeout - (clock.now() - start));
     if (!lost_.ok()) slice = Nanoseconds::zero();  // nothing comes any more
     if (sleep(ready, slice)) return {};
+    if (stand_in_ && lost_.ok()) lost_ = stand_in_->lost();
     if (!lost_.ok()) return lost_;
     const Nanoseconds now = clock.now();
     // Checks this before the time, so that a caller that only polls notices a loss, too.

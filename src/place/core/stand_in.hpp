@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/function_ref.hpp"
+#include "base/status.hpp"
 
 namespace tailrace::impl {
 
@@ -17,6 +18,8 @@ class StandIn {
   virtual void work(FunctionRef<bool()> done, Nanoseconds at_most) = 0;
   // Returns true if all verbs that were sent have ended.
   virtual bool idle() const = 0;
+  // Returns why it serves the client no longer, or ok.
+  virtual Status lost() const = 0;
   // Ends the work for the client, which has left. Returns true if all of it is done before `patience` is over. If
   // not, storage may still access this object's memory, so it must not be destroyed.
   virtual bool finish(Nanoseconds patience) = 0;

@@ -149,6 +149,8 @@ void OwnServer::wait(std::optional<Nanoseconds> limit) {
 
 void OwnServer::distrusted(int client, const Status& why) {
   log_.error("client {}: {}", client, why.fault().message);
+  lost_ = Status(TAILRACE_SERVER_LOST,
+                 fmt::format("client {}, which serves itself, is lost: {}", client, why.fault().message));
 }
 
 bool OwnServer::idle() const { return dismissed_ || (segment_->channel().ring.empty() && core_->settled(client_)); }
@@ -156,7 +158,7 @@ bool OwnServer::idle() const { return dismissed_ || (segment_->channel().ring.em
 bool OwnServer::finish(Nanoseconds patience) {
   const Deadline deadline(patience);
   const auto is_done = [this] { return dismissed_ && parts_.engine->idle(); };
-  core_->lose(client_, false);
+  if (lost_.ok()) core_->lose(client_, false);
   while (!is_done() && deadline.left() > Nanoseconds::zero()) work(is_done, deadline.left());
   if (!is_done()) return false;
   core_->finish();

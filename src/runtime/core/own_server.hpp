@@ -38,6 +38,7 @@ class OwnServer final : public StandIn, private Acceptor {
 
   void work(FunctionRef<bool()> done, Nanoseconds at_most) override;
   bool idle() const override;
+  Status lost() const override { return lost_; }
   bool finish(Nanoseconds patience) override;
 
  private:
@@ -66,6 +67,7 @@ class OwnServer final : public StandIn, private Acceptor {
   uint64_t began_ = 0;      // when the client's process began, see ClientNote
   std::string run_;         // the client's, see ClientNote
   bool dismissed_ = false;  // the client was dismissed
+  Status lost_;             // why, unless it has left
   // During step(): its end, and its longest sleep.
   const FunctionRef<bool()>* done_ = nullptr;
   Nanoseconds at_most_{0};
