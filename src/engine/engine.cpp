@@ -141,7 +141,7 @@ void Engine::progress(Urgency urgency) {
   }
   executor_.pace().hurry(urgency != Urgency::none);
   do {
-    if (urgency != Urgency::crowded) write_behind(urgency == Urgency::none);
+    if (urgency != Urgency::crowded) write_behind(urgency == Urgency::none && queue_.empty());
   } while (step());
   count_busy();
 }
@@ -165,7 +165,8 @@ bool Engine::step() {
   return something_ended || an_operation_ended || something_served || something_taken;
 }
 
-// Begins to write to the device what is in the page cache. Only the close of the file waits for that.
+// Begins to write to the device what is in the page cache. Only the close of the file waits for that. `computing`: no
+// client waits, and storage has kept up with the program; else the device would slow what is copied into the cache.
 void Engine::write_behind(bool computing) {
   while (const std::optional<WriteBehind::Next> next = executor_.behind().next(clock_.now(), computing)) {
     operations_.submit({.kind = FileOperation::Kind::behind,

@@ -39,9 +39,9 @@ class WriteBehind {
 
   // Notes that bytes of the file have come into the page cache.
   void note(FileHandle file, const Extent& written, Nanoseconds now);
-  // Returns an operation that can begin now; none: there is no other. `computing`: no client waits. If one does, only
-  // files continue of which an operation began before, while none did. What is not old enough begins at a later call,
-  // for which nobody need wake.
+  // Returns an operation that can begin now; none: there is no other. `computing`: no client and no request waits. If
+  // one does, only files continue of which an operation began before, while none did. What is not old enough begins
+  // at a later call, for which nobody need wake.
   std::optional<Next> next(Nanoseconds now, bool computing);
   // Notes that the file's operation has ended.
   void ended(FileHandle file);
@@ -60,7 +60,7 @@ class WriteBehind {
     std::function<void()> then = {};  // set: the file is forgotten when that operation has ended
   };
 
-  // Returns true if the file's operations may begin although a client waits, or its bytes are young.
+  // Returns true if the file's operations may begin although something waits, or its bytes are young.
   static bool may_begin(const Dirty& dirty, Nanoseconds now, bool computing) {
     return dirty.lasts || (computing && now - dirty.since >= kAge);
   }
