@@ -16,6 +16,7 @@ _OPENING = re.compile(r"^open in place |first write of|later ones' median$")
 _OF_OTHERS = ("pwrite", "HDF5 and", "memcpy")  # programs beside whose bars ours stand
 _NUMBERS = re.compile(r", \d+ ranks?| for [\d.]+ \w+$| \d+ times? beside \d+ clients?|, of \d+ of .*$")  # by run
 _SHORTER = ((r", of \d+ iterations of .*, fio loading the disk$", ", beside fio"), (r" \(seed \d+\)", ""),
+            (r"the kernel's time beside place core / without output$", "kernel, core / alone"),
             (r": the client's time$", ""), (r"\bopenmpi\b", "Open MPI"), (r"\bmpich\b", "MPICH"),
             (r"^(core, its server with it|core, the server running|thread): ", "… "))
 
