@@ -20,6 +20,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "other_process.hpp"
@@ -44,15 +45,19 @@ inline void wait_stop_of(pid_t process) {
   }
 }
 
-// Waits until the process has ended; returns at once if there is none of that number.
-inline void wait_end_of(pid_t process) {
-  const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+// Returns a descriptor of the process for await_end(); negative if there is none of that number.
+inline int watch(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
+
+// Waits until the watched process has ended, and closes the descriptor; returns at once if there was none.
+inline void await_end(int handle) {
   if (handle < 0) return;
   pollfd end{handle, POLLIN, 0};
   while (poll(&end, 1, -1) < 0 && errno == EINTR) {
   }
   close(handle);
 }
+
+inline void wait_end_of(pid_t process) { await_end(watch(process)); }
 
 // Returns as much of the text as there is: a file of a process (/proc) may end in the middle when its process does.
 inline std::string text_of(const fs::path& path) {
@@ -93,6 +98,7 @@ class CoreNode {
   int kill_servers(int signal, int number = -1) const {
     int hit = 0;
     for (const pid_t server : servers(number)) {
+      if (signal == SIGKILL) killed_.push_back(watch(server));
       if (kill(server, signal) != 0) continue;
       ++hit;
       if (signal == SIGSTOP) wait_stop_of(server);
@@ -100,8 +106,10 @@ class CoreNode {
     return hit;
   }
 
-  // Waits until the last one has ended.
+  // Waits until the last one has ended, and those that kill_servers() has killed: servers() does not find a process
+  // that is ending, which may still hold its locks.
   void wait_end_of_servers(int number = -1) const {
+    for (const int killed : std::exchange(killed_, {})) await_end(killed);
     for (std::vector<pid_t> left = servers(number); !left.empty(); left = servers(number)) {
       for (const pid_t server : left) wait_end_of(server);
     }
@@ -135,6 +143,7 @@ class CoreNode {
 
  private:
   Directory root_;
+  mutable std::vector<int> killed_;  // descriptors of processes
 };
 
 }  // namespace test

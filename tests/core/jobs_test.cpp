@@ -129,7 +129,7 @@ class DeadJob : public ::testing::Test {
     ASSERT_EQ(client.ask("write 1"), kOk);
     ASSERT_EQ(client.ask("end 1"), kOk);
     ASSERT_EQ(client.ask("write 2"), kOk);
-    kill(servers[0], SIGKILL);
+    node_.kill_servers(SIGKILL);
     client.end(SIGKILL);
     node_.wait_end_of_servers();
     ASSERT_EQ(node_.jobs().size(), 1u);
