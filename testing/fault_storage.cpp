@@ -134,7 +134,7 @@ Status FaultStorage::remove(const std::string& path) {
 
 void FaultStorage::submit(const Transfer& transfer) {
   TAILRACE_REQUIRE(under_way_ < capabilities_.depth);
-  TAILRACE_REQUIRE(transfer.segments.size() <= capabilities_.max_segments);
+  TAILRACE_REQUIRE(transfer.scattered || transfer.segments.size() <= capabilities_.max_segments);
   if (transfer.direct) check_direct(transfer);
   const auto free = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.used; });
   TAILRACE_ASSERT(free != slots_.end());

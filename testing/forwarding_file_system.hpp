@@ -27,6 +27,9 @@ class ForwardingFileSystem : public FileSystem {
   Status write(FileHandle file, uint64_t offset, std::span<const std::byte> from) override {
     return inner_.write(file, offset, from);
   }
+  int64_t scatter(FileHandle file, uint64_t offset, std::span<const iovec> segments) override {
+    return inner_.scatter(file, offset, segments);
+  }
   Status sync(FileHandle file) override { return inner_.sync(file); }
   void write_behind(FileHandle file, uint64_t offset, uint64_t length) override {
     inner_.write_behind(file, offset, length);

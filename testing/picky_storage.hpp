@@ -60,7 +60,7 @@ class PickyStorage final : public Storage, public ForwardingFileSystem {
   void use_memory(std::span<std::byte> memory) override { inner_.use_memory(memory); }
 
   void submit(const Transfer& transfer) override {
-    TAILRACE_REQUIRE(transfer.segments.size() <= capabilities_.max_segments);
+    TAILRACE_REQUIRE(transfer.scattered || transfer.segments.size() <= capabilities_.max_segments);
     TAILRACE_REQUIRE(++under_way_ <= capabilities_.depth);
     if (transfer.room > 0) rooms_.push_back({transfer.offset, transfer.room});
     uint64_t length = 0;

@@ -84,8 +84,9 @@ class PlainStorage final : public Storage {
     switch (transfer.kind) {
       case Transfer::Kind::read: result = ::preadv(fd, transfer.segments.data(), count, offset); break;
       case Transfer::Kind::write:
-        result = ::pwritev(fd, transfer.segments.data(), count, offset);
         ++writes;
+        if (transfer.scattered) return files_.scatter(transfer.file, transfer.offset, transfer.segments);
+        result = ::pwritev(fd, transfer.segments.data(), count, offset);
         break;
       case Transfer::Kind::sync: break;
     }
@@ -93,7 +94,7 @@ class PlainStorage final : public Storage {
   }
 
   Doorbell& doorbell_;
-  const Capabilities capabilities_{"plain", 16, 64, 0};
+  const Capabilities capabilities_{.name = "plain", .depth = 16, .max_segments = 64, .scatters = true};
   Names files_;
   std::deque<Completion> done_;
   std::deque<FileOperation> operations_;

@@ -11,13 +11,15 @@ namespace {
 
 RequestQueue::Rules rules_of(const EngineOptions& options) {
   using ReadAfter = EngineOptions::ReadAfter;
-  return {options.morph, options.read_after != ReadAfter::written, options.read_after == ReadAfter::any};
+  return {options.morph, options.read_after != ReadAfter::written, options.read_after == ReadAfter::any,
+          options.fine_from};
 }
 
-// Limits a joined access to the segments of one transfer.
+// Limits a joined access to what one transfer of the storage can have.
 MergeLimits limits_of(MergeLimits limits, const Capabilities& storage) {
   limits.max_segments = std::min(limits.max_segments, storage.max_segments);
   if (limits.alignment == 0) limits.alignment = storage.direct_alignment;
+  if (!storage.scatters) limits.scatter = 0;
   return limits;
 }
 
@@ -285,12 +287,13 @@ void Engine::carry_out(std::span<const Request* const> batch) {
   std::vector<Access> accesses = merge(shares, limits_);
   for (const Access& access : accesses) {
     Sizes& sizes = *file(access.file).sizes;
-    sizes.after.add(access.extent.length);
-    sizes.sieved += access.holes;
+    const bool reads = access.operation == Operation::read;
+    sizes.after.add(access.extent.length - (reads ? 0 : access.holes));
+    sizes.sieved += reads ? access.holes : 0;
     for (const Access::Part& part : access.parts) {
       if (part.request != nullptr) ++under_way_[part.request->slot].parts_left;
     }
-    counts_.sieved += access.holes;
+    counts_.sieved += reads ? access.holes : 0;
   }
   counts_.accesses += accesses.size();
   for (Access& access : accesses) start_access(std::move(access));
@@ -319,7 +322,8 @@ void Engine::start_access(Access access) {
   if (under_way_[first.slot].small) gather_.began(access.file, carries_several(access));
   const FileId id = access.file;
   File& of = file(id);
-  const bool large = access.extent.length >= options_.execute.direct_from;
+  const bool scattered = access.operation == Operation::write && access.holes > 0;
+  const bool large = !scattered && access.extent.length >= options_.execute.direct_from;
   const bool may_be_direct = large && storage_.capabilities().direct_alignment > 0;
   ExecutionTarget to{of.handle, of.path, may_be_direct && of.direct.value_or(false)};
   if (access.operation == Operation::read) to.written_to = written_to(access);

@@ -39,8 +39,9 @@ struct EngineOptions {
     written     // the file: it waits for the write
   };
   ReadAfter read_after = ReadAfter::submitted;
-  bool govern = false;  // choose the rate of writes by what they cost the program
-  MergeLimits merge;    // max_segments: also limited by the storage; alignment: 0 means the storage's
+  uint32_t fine_from = 1024;  // see RequestQueue::Rules
+  bool govern = false;        // choose the rate of writes by what they cost the program
+  MergeLimits merge;          // also limited by what the storage can do; alignment: 0 means the storage's
   GatherOptions gather;
   Executor::Options execute;
 };

@@ -13,7 +13,8 @@
 namespace tailrace::impl {
 
 struct Access {
-  // A piece of a request, or a part of one; or a hole between two that a read also covers, whose bytes are discarded.
+  // A piece of a request, or a part of one; or a hole between two: a read covers it, and discards its bytes, and a
+  // write leaves it out.
   struct Part {
     const Request* request = nullptr;  // borrowed until the request has ended; null: a hole
     uint64_t length = 0;

@@ -2,10 +2,12 @@
 // (storage.hpp).
 //
 // Each call finishes before it returns, on the calling thread: the calls are short, or nothing computes beside them.
-// Where storage/threads is used, calls come from several threads: one at a time on each open file, beside allocate()
-// and write_behind().
+// Where storage/threads is used, calls come from several threads: one at a time on each open file, beside allocate(),
+// write_behind() and scatter().
 // A Status has the errno of the system call that failed, or would have.
 #pragma once
+
+#include <sys/uio.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -90,6 +92,9 @@ class FileSystem {
   virtual Status write(FileHandle, uint64_t, std::span<const std::byte>) {
     return Status::of_errno("write", "a file", ENOTSUP);
   }
+  // Carries out a write as a Transfer with `scattered` describes it. Returns the number of bytes from `offset` on,
+  // holes included, up to the first one that could not be written, or -errno if that is the first one of all.
+  virtual int64_t scatter(FileHandle, uint64_t /*offset*/, std::span<const iovec>) { return -ENOTSUP; }
   // Makes the bytes of a file, or the names in a directory, durable.
   virtual Status sync(FileHandle file) = 0;
   // Reserves the range, so that writing it cannot fail later for lack of space, and makes the file at least that

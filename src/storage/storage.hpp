@@ -37,6 +37,9 @@ struct Transfer {
   // system has less work if it is first asked to make room for all of them. The file does not grow, and failure is
   // not reported.
   uint64_t room = 0;
+  // A write through the page cache may have holes, which are segments without memory, and any number of segments. The
+  // bytes of the file in a hole stay as they are. Requires Capabilities::scatters.
+  bool scattered = false;
 };
 
 struct Completion {
@@ -53,6 +56,7 @@ struct Capabilities {
   // any more whether they may begin.
   uint32_t operations = std::numeric_limits<uint32_t>::max();
   bool write_behind = false;  // writes that are not direct go into a page cache: see FileSystem::write_behind
+  bool scatters = false;      // takes scattered writes
 };
 
 class Storage {

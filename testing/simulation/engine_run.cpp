@@ -35,12 +35,22 @@ void choose_sieving(MergeLimits& merge, SplitDice dice) {
   merge.waste = dice.one_of({0.1, 0.5, 0.9, 1.0});
 }
 
+void choose_scattering(MergeLimits& merge, SplitDice dice) {
+  if (dice.chance(40)) return;
+  merge.scatter = dice.chance(50) ? dice.between(1, 300) : dice.between(1, kPage);
+  merge.scatter_piece = dice.between(1, kPage);
+  merge.scatter_run = dice.between(1, 2 * kPage);
+  merge.scatter_segments = dice.between32(2, 40);
+  merge.scatter_from = dice.between32(1, 4);
+}
+
 void choose_bounces(Executor::Options& execute, SplitDice dice) {
   execute.bounce_bytes = dice.chance(50) ? 0 : kPage * dice.between(1, 2);
   execute.bounce_count = dice.between32(1, 3);
 }
 
-EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve, SplitDice bounces) {
+EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve, SplitDice bounces,
+                        SplitDice scatter) {
   EngineOptions options;
   options.execute.patience = faults.patience;
   options.max_pending = dice.between32(1, 40);
@@ -58,6 +68,8 @@ EngineOptions engine_of(SplitDice dice, const FaultPlan& faults, SplitDice sieve
   options.gather.delay = Nanoseconds(dice.chance(60) ? 0 : dice.between(1, 50'000));
   choose_sieving(options.merge, sieve);
   choose_bounces(options.execute, bounces);
+  choose_scattering(options.merge, scatter);
+  options.fine_from = scatter.chance(50) ? 1024 : scatter.between32(2, 4);
   return options;
 }
 
@@ -86,7 +98,7 @@ class EngineRun final : public CompletionSink {
         client_dice_(seed, "engine clients"),
         clients_(client_dice_.between32(1, 4)),
         engine_options_(engine_of(SplitDice(seed, "engine options"), faults_.plan, SplitDice(seed, "engine sieve"),
-                                  SplitDice(seed, "engine bounces"))),
+                                  SplitDice(seed, "engine bounces"), SplitDice(seed, "engine scatter"))),
         engine_(storage_, dice_.chance(70) ? static_cast<Scheduler&>(any_order_) : fifo_, world_.clock(),
                 engine_options_) {
     storage_.ignore([this](const void* memory) { return engine_.throws_away(memory); });

@@ -94,6 +94,10 @@ void choose_merging(EngineOptions& options, SplitDice dice) {
   options.gather.small = dice.between(1, 4 * kPage);
   options.merge.sieve = dice.chance(40) ? 0 : dice.between(1, 8 * kPage);
   options.merge.waste = dice.one_of({0.1, 0.5, 1.0});
+  options.merge.scatter = dice.chance(40) ? 0 : dice.between(1, kPage);
+  options.merge.scatter_from = dice.between32(1, 4);
+  options.merge.scatter_segments = dice.between32(2, 40);
+  if (dice.chance(50)) options.fine_from = dice.between32(2, 4);
 }
 
 EngineOptions some_engine(SplitDice& dice) {

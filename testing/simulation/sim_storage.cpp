@@ -22,16 +22,27 @@ uint64_t length_of(std::span<const iovec> segments) {
   return length;
 }
 
-// Returns the first `length` bytes of the segments.
-std::vector<std::byte> gathered(const std::vector<iovec>& segments, uint64_t length) {
+// Some bytes of a write, and where they go in the file.
+struct Run {
+  uint64_t offset = 0;
   std::vector<std::byte> bytes;
-  bytes.reserve(length);
+};
+
+// Returns the runs between the holes in the first `length` bytes of the segments, which lie in the file from
+// `offset` on.
+std::vector<Run> runs_of(uint64_t offset, const std::vector<iovec>& segments, uint64_t length) {
+  std::vector<Run> runs;
+  const uint64_t end = offset + length;
   for (const iovec& segment : segments) {
     const auto* from = static_cast<const std::byte*>(segment.iov_base);
-    const uint64_t some = std::min<uint64_t>(segment.iov_len, length - bytes.size());
-    bytes.insert(bytes.end(), from, from + some);
+    const uint64_t some = std::min<uint64_t>(segment.iov_len, end - offset);
+    if (from != nullptr && some > 0) {
+      if (runs.empty() || runs.back().offset + runs.back().bytes.size() != offset) runs.push_back({offset, {}});
+      runs.back().bytes.insert(runs.back().bytes.end(), from, from + some);
+    }
+    offset += some;
   }
-  return bytes;
+  return runs;
 }
 
 FileIdentity identity_of(const InodePointer& inode) { return {0, reinterpret_cast<uintptr_t>(inode.get())}; }
@@ -47,8 +58,8 @@ SimStorage::SimStorage(World& world, SimDisk& disk, Faults& faults, Doorbell& do
       dice_(dice),
       options_(options),
       name_(std::move(name)),
-      capabilities_{"simulated",        options.depth, options.max_segments, options.direct_alignment,
-                    options.operations, true},
+      capabilities_{"simulated", options.depth, options.max_segments, options.direct_alignment, options.operations,
+                    true,        true},
       slots_(options.depth) {
   faults_.seen.resize(faults_.plan.hard.size());
 }
@@ -256,7 +267,13 @@ Status SimStorage::refuse(const char* operation, DiskCall call, const std::strin
 void SimStorage::check_transfer(const Transfer& transfer, const Extent& extent) {
   Story& story = world_.story();
   story.check(under_way_ < options_.depth, "port", "more transfers are under way than the storage can take");
-  story.check(transfer.segments.size() <= options_.max_segments, "port", "a transfer has too many segments");
+  story.check(transfer.scattered || transfer.segments.size() <= options_.max_segments, "port",
+              "a transfer has too many segments");
+  for (const iovec& segment : transfer.segments) {
+    story.check(transfer.scattered || segment.iov_base != nullptr, "port", "a transfer has a hole");
+  }
+  story.check(!transfer.scattered || (transfer.kind == Transfer::Kind::write && !transfer.direct), "port",
+              "a transfer is scattered that is no write through the page cache");
   const bool sync = transfer.kind == Transfer::Kind::sync;
   story.check(sync == (extent.length == 0), "port", "a transfer moves nothing, or a sync something");
   if (transfer.direct) {
@@ -289,7 +306,7 @@ std::vector<Extent> SimStorage::wanted_of(const Transfer& transfer) const {
   for (const iovec& segment : transfer.segments) {
     const Extent extent{at, segment.iov_len};
     at = extent.end();
-    if (ignored_(segment.iov_base)) continue;
+    if (segment.iov_base == nullptr || ignored_(segment.iov_base)) continue;
     if (!wanted.empty() && wanted.back().end() == extent.offset) {
       wanted.back().length += extent.length;
     } else {
@@ -406,7 +423,10 @@ void SimStorage::land(Slot& slot) {
   }
   if (slot.transfer.kind == Transfer::Kind::write) {
     if (slot.torn) write_sectors(slot, file, 50);
-    if (slot.result > 0) disk_.write(file.inode, slot.extent.offset, gathered(slot.segments, slot.length));
+    if (slot.result <= 0) return;
+    for (const Run& run : runs_of(slot.extent.offset, slot.segments, slot.length)) {
+      disk_.write(file.inode, run.offset, run.bytes);
+    }
     return;
   }
   if (slot.result <= 0) return;
@@ -424,11 +444,12 @@ void SimStorage::land(Slot& slot) {
 
 // Writes some sectors.
 void SimStorage::write_sectors(const Slot& slot, const File& file, uint64_t percent) {
-  const std::vector<std::byte> bytes = gathered(slot.segments, slot.length);
-  for (uint64_t at = 0; at < bytes.size();) {
-    const uint64_t some = std::min<uint64_t>(kSector - (slot.extent.offset + at) % kSector, bytes.size() - at);
-    if (dice_.chance(percent)) disk_.write(file.inode, slot.extent.offset + at, std::span(bytes).subspan(at, some));
-    at += some;
+  for (const Run& run : runs_of(slot.extent.offset, slot.segments, slot.length)) {
+    for (uint64_t at = 0; at < run.bytes.size();) {
+      const uint64_t some = std::min<uint64_t>(kSector - (run.offset + at) % kSector, run.bytes.size() - at);
+      if (dice_.chance(percent)) disk_.write(file.inode, run.offset + at, std::span(run.bytes).subspan(at, some));
+      at += some;
+    }
   }
 }
 

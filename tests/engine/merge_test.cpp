@@ -94,19 +94,29 @@ void joined(const std::vector<Access>& accesses, Files& files) {
 void expect_well_formed(const Batch& batch, const std::vector<Access>& accesses, const MergeLimits& limits) {
   std::map<const Request*, uint64_t> carried;  // bytes
   for (const Access& access : accesses) {
+    const bool scattered = access.operation == Operation::write && access.holes > 0;
     if (access.parts.size() > 1) {
       EXPECT_LE(access.extent.length, limits.largest);
-      EXPECT_LE(access.segments.size(), limits.max_segments);
+      EXPECT_LE(access.segments.size(), scattered ? limits.scatter_segments : limits.max_segments);
     }
     uint64_t at = access.extent.offset;
     uint64_t holes = 0;
+    uint64_t number_of_holes = 0;
+    uint64_t run = 0;
     for (const Access::Part& part : access.parts) {
       EXPECT_GT(part.length, 0u);
       at += part.length;
       if (part.request == nullptr) {
-        EXPECT_LE(part.length, limits.sieve);
+        EXPECT_LE(part.length, scattered ? limits.scatter : limits.sieve);
         holes += part.length;
+        ++number_of_holes;
+        run = 0;
         continue;
+      }
+      run += part.length;
+      if (scattered && number_of_holes > 0) {
+        EXPECT_LE(part.length, limits.scatter_piece);
+        EXPECT_LE(run, std::max(limits.scatter_run, limits.scatter_piece));
       }
       EXPECT_EQ(part.request->file, access.file);
       EXPECT_EQ(part.request->operation, access.operation);
@@ -114,9 +124,10 @@ void expect_well_formed(const Batch& batch, const std::vector<Access>& accesses,
     }
     EXPECT_EQ(at, access.extent.end());
     EXPECT_EQ(holes, access.holes);
-    EXPECT_LE(static_cast<double>(holes), limits.waste * static_cast<double>(access.extent.length));
-    if (access.operation == Operation::write) {
-      EXPECT_EQ(holes, 0u);
+    if (scattered) {
+      EXPECT_GE(number_of_holes, limits.scatter_from);
+    } else {
+      EXPECT_LE(static_cast<double>(holes), limits.waste * static_cast<double>(access.extent.length));
     }
     EXPECT_NE(access.parts.front().request, nullptr);
     EXPECT_NE(access.parts.back().request, nullptr);
@@ -147,9 +158,14 @@ TEST(Merge, DoesWhatTheRequestsDoOneByOne) {
     for (const FileId file : {FileId{1}, FileId{2}}) {
       for (uint64_t i = 0; i < kFileBytes; ++i) before[file].push_back(static_cast<std::byte>(dice.below(256)));
     }
-    const MergeLimits limits{dice.between(1, 60), dice.chance(50) ? 0 : dice.between(1, 16),
-                             dice.chance(50) ? UINT32_MAX : static_cast<uint32_t>(dice.between(1, 5)),
-                             dice.chance(50) ? 0 : dice.between(1, 12), 0.1 * static_cast<double>(dice.below(11))};
+    MergeLimits limits{dice.between(1, 60), dice.chance(50) ? 0 : dice.between(1, 16),
+                       dice.chance(50) ? UINT32_MAX : static_cast<uint32_t>(dice.between(1, 5)),
+                       dice.chance(50) ? 0 : dice.between(1, 12), 0.1 * static_cast<double>(dice.below(11))};
+    if (dice.chance(60)) limits.scatter = dice.between(1, 12);
+    limits.scatter_piece = dice.between(1, 12);
+    limits.scatter_run = dice.between(1, 30);
+    limits.scatter_segments = static_cast<uint32_t>(dice.between(2, 12));
+    limits.scatter_from = static_cast<uint32_t>(dice.between(1, 3));
     const std::vector<std::byte> memory = snapshot(batch);
 
     Files expected = before;
@@ -246,6 +262,38 @@ TEST(Merge, ReadsGoOverSmallHoles) {
   b.operation = Operation::write;
   const Share writes{&b, b.pieces};
   EXPECT_EQ(merge({&writes, 1}, limits).size(), 3u);
+}
+
+TEST(Merge, SmallWritesLeaveSmallHolesOut) {
+  std::byte memory[100];
+  Request a;
+  a.pieces = {{{0, 10}, memory}, {{14, 10}, memory + 20}, {{29, 10}, memory + 40}, {{39, 20}, memory + 50}};
+  const Share share{&a, a.pieces};
+  MergeLimits limits;
+  limits.scatter = 5;
+  limits.scatter_piece = 20;
+  limits.scatter_from = 2;
+  std::vector<Access> accesses = merge({&share, 1}, limits);
+  ASSERT_EQ(accesses.size(), 1u);
+  EXPECT_EQ(accesses[0].extent.length, 59u);
+  EXPECT_EQ(accesses[0].holes, 9u);
+  ASSERT_EQ(accesses[0].segments.size(), 5u);
+  EXPECT_EQ(accesses[0].segments[1].iov_base, nullptr);
+  EXPECT_EQ(accesses[0].segments[4].iov_len, 30u);
+  limits.scatter_run = 29;  // the last run has 30
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 2u);
+  limits.scatter_run = 100;
+  limits.scatter_piece = 19;  // the last piece has 20
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 2u);
+  limits.scatter_from = 3;  // there are two holes: each run is an access, as if there were no scattered writes
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 4u);
+  limits.scatter_piece = 20;
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 3u);
+  limits.scatter = 4;
+  limits.scatter_from = 1;
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 2u);
+  limits.scatter = 3;
+  EXPECT_EQ(merge({&share, 1}, limits).size(), 3u);
 }
 
 TEST(Merge, CutsAtTheBlocksOfTheFileSystem) {

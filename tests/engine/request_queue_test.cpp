@@ -150,6 +150,69 @@ TEST(RequestQueue, AWriteDoesNotInherit) {
   EXPECT_TRUE(queue.inherited(ready[0]->slot).ok());
 }
 
+// A write of `count` pieces of a byte, at every second byte.
+Request fine_request(uint64_t count, std::byte* memory) {
+  Request request = request_of(Operation::write, 0, 1);
+  request.pieces.clear();
+  for (uint64_t i = 0; i < count; ++i) request.pieces.push_back({{10 + 2 * i, 1}, memory + i});
+  return request;
+}
+
+// It has all bytes between its first one and its last one, for those that come later.
+TEST(RequestQueue, AFineWriteIsOnePieceForOthers) {
+  std::byte memory[8] = {};
+  std::byte read_to[1] = {};
+  RequestQueue queue(8, {.morph = true, .steal = true, .fine_from = 4});
+  std::vector<const Request*> ready;
+  std::vector<RequestQueue::Ended> ended;
+  const uint32_t fine = queue.admit(fine_request(4, memory))->slot;
+  EXPECT_NE(queue.admit(request_of(Operation::write, 0, 10)), nullptr) << "before it";
+  EXPECT_NE(queue.admit(request_of(Operation::write, 17, 10)), nullptr) << "behind it";
+  EXPECT_EQ(queue.admit(request_of(Operation::write, 11, 1)), nullptr) << "in a hole";
+  Request read = request_of(Operation::read, 14, 1);
+  read.pieces[0].memory = read_to;
+  EXPECT_EQ(queue.admit(std::move(read)), nullptr) << "its own bytes are not copied from memory";
+  EXPECT_EQ(queue.admit(fine_request(5, memory)), nullptr) << "another one takes no bytes over";
+  EXPECT_EQ(queue.begin(fine).size(), 4u);
+  queue.finish(fine, {}, ended, ready);
+  EXPECT_EQ(ready.size(), 2u);
+  EXPECT_EQ(queue.counts().overwritten + queue.counts().stolen, 0u);
+}
+
+// A read of such a hole gets the failure of the write that it waits for only if it reads its bytes.
+TEST(RequestQueue, AReadInAHoleOfAFineWriteDoesNotInherit) {
+  std::byte memory[8] = {};
+  RequestQueue queue(8, {.fine_from = 4});
+  std::vector<const Request*> ready;
+  std::vector<RequestQueue::Ended> ended;
+  const uint32_t fine = queue.admit(fine_request(4, memory))->slot;
+  EXPECT_EQ(queue.admit(request_of(Operation::read, 11, 1)), nullptr);
+  EXPECT_EQ(queue.admit(request_of(Operation::read, 13, 2)), nullptr);
+  queue.finish(fine, Status::of_errno("write", "f", EIO), ended, ready);
+  ASSERT_EQ(ready.size(), 2u);
+  EXPECT_TRUE(queue.inherited(ready[0]->slot).ok());
+  EXPECT_FALSE(queue.inherited(ready[1]->slot).ok());
+}
+
+TEST(RequestQueue, AWriteIsNotFineWhereOthersAreOnTheirWay) {
+  std::byte memory[8] = {};
+  RequestQueue queue(8, {.fine_from = 4});
+  EXPECT_NE(queue.admit(request_of(Operation::write, 11, 1)), nullptr);
+  EXPECT_NE(queue.admit(fine_request(4, memory)), nullptr);
+  EXPECT_NE(queue.admit(request_of(Operation::write, 13, 1)), nullptr) << "in a hole";
+}
+
+TEST(RequestQueue, FewOrDistantPiecesAreNoFineWrite) {
+  std::byte memory[8] = {};
+  RequestQueue queue(8, {.fine_from = 4});
+  EXPECT_NE(queue.admit(fine_request(3, memory)), nullptr);
+  EXPECT_NE(queue.admit(request_of(Operation::write, 11, 1)), nullptr);
+  Request distant = fine_request(4, memory);
+  for (uint64_t i = 0; i < 4; ++i) distant.pieces[i].extent.offset = 100 + 30 * i;
+  EXPECT_NE(queue.admit(std::move(distant)), nullptr);
+  EXPECT_NE(queue.admit(request_of(Operation::write, 105, 10)), nullptr);
+}
+
 constexpr RequestQueue::Rules kMorphs{true, true, false};
 
 struct MorphRig {

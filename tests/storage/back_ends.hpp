@@ -1,5 +1,6 @@
 // The back ends by name, for tests that are the same for all. `striped` is over `posix`, with the least unit, so that
-// small files have many stripes. `threads` is `posix` with threads for operations on whole files.
+// small files have many stripes. `threads` is `posix` with threads for operations on whole files, `scattering` with
+// threads for scattered writes.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@
 #include "storage/posix/posix_storage.hpp"
 #include "storage/striped/striped_storage.hpp"
 #include "storage/threads/operation_threads.hpp"
+#include "storage/threads/scatter_threads.hpp"
 #include "storage/uring/uring_storage.hpp"
 
 namespace tailrace::impl {
@@ -40,6 +42,11 @@ inline Result<std::unique_ptr<Storage>> make_back_end(const std::string& name, D
     auto posix = make_back_end("posix", doorbell);
     if (!posix.ok()) return posix.status();
     return std::unique_ptr<Storage>(new OperationThreads(std::move(posix).value(), doorbell, {}));
+  }
+  if (name == "scattering") {
+    auto posix = make_back_end("posix", doorbell);
+    if (!posix.ok()) return posix.status();
+    return std::unique_ptr<Storage>(new ScatterThreads(std::move(posix).value(), doorbell, {}));
   }
   if (name == "posix") {
     auto posix = PosixStorage::create(doorbell, {.devices = 2, .depth = 16, .direct = true, .cpus = {}});

@@ -45,7 +45,7 @@ class StorageContract : public ::testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(BackEnds, StorageContract,
-                         ::testing::Values("memory", "posix", "striped", "threads", "uring"),
+                         ::testing::Values("memory", "posix", "scattering", "striped", "threads", "uring"),
                          [](const auto& test) { return test.param; });
 
 void expect_errno(const Status& status, int expected) {
@@ -145,6 +145,69 @@ TEST_P(StorageContract, RandomTransfersLeaveTheBytesOfAPlainModel) {
   EXPECT_EQ(all, model);
   EXPECT_EQ(transfer(Kind::read, file, model.size(), all), 0) << "the file has got longer";
   EXPECT_EQ(sync(file), 0);
+  storage_->files().close(file);
+}
+
+// A scattered write: pieces of random lengths at random distances.
+struct ScatteredTransfer {
+  Transfer transfer;
+  std::vector<iovec> segments;
+
+  // Makes the model what the file is to be afterwards.
+  ScatteredTransfer(std::mt19937_64& random, FileHandle file, uint64_t region, std::vector<std::byte>& model,
+                    size_t region_bytes, std::span<std::byte> memory) {
+    size_t at = random() % 100;
+    transfer.offset = region * region_bytes + at;
+    size_t used = 0;
+    const size_t longest = random() % 3 == 0 ? 3000 : 1 + random() % 40;
+    while (at < region_bytes) {
+      const size_t length = std::min<size_t>(1 + random() % longest, region_bytes - at);
+      segments.push_back(segment_of(memory.subspan(used, length)));
+      std::copy_n(memory.begin() + static_cast<ptrdiff_t>(used), length,
+                  model.begin() + static_cast<ptrdiff_t>(region * region_bytes + at));
+      used += length;
+      at += length;
+      const size_t hole = random() % 3 == 0 ? 0 : 1 + random() % longest;
+      if (hole == 0 || at + hole >= region_bytes) continue;
+      segments.push_back({nullptr, hole});
+      at += hole;
+    }
+    transfer.kind = Kind::write;
+    transfer.file = file;
+    transfer.segments = segments;
+    transfer.tag = region;
+    transfer.scattered = true;
+  }
+  size_t length() const {
+    size_t sum = 0;
+    for (const iovec& segment : segments) sum += segment.iov_len;
+    return sum;
+  }
+};
+
+TEST_P(StorageContract, ScatteredWritesLeaveTheirHolesAlone) {
+  if (!storage_->capabilities().scatters) GTEST_SKIP() << GetParam() << " takes no scattered writes";
+  constexpr size_t kRegionBytes = 30000;
+  std::mt19937_64 random(test_seed());
+  const size_t regions = storage_->capabilities().depth;
+  std::vector<std::byte> memory(regions * kRegionBytes);
+  std::vector<std::byte> model(regions * kRegionBytes);
+  const FileHandle file = open("scattered");
+  for (int round = 0; round < 40; round++) {
+    fill(memory, random);
+    std::vector<std::unique_ptr<ScatteredTransfer>> batch;
+    for (size_t region = 0; region < regions; region++) {
+      const auto part = std::span(memory).subspan(region * kRegionBytes, kRegionBytes);
+      batch.push_back(std::make_unique<ScatteredTransfer>(random, file, region, model, kRegionBytes, part));
+    }
+    for (const auto& one : batch) storage_->submit(one->transfer);
+    for (const Completion& done : wait_for(*storage_, doorbell_, regions)) {
+      ASSERT_EQ(done.result, batch[done.tag]->length());
+    }
+  }
+  std::vector<std::byte> all(model.size());
+  ASSERT_EQ(transfer(Kind::read, file, 0, all), all.size());
+  EXPECT_EQ(all, model);
   storage_->files().close(file);
 }
 

@@ -24,7 +24,7 @@ bool mount_small_disk(const std::string& path) {
 
 class FullDisk : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(BackEnds, FullDisk, ::testing::Values("posix", "uring"),
+INSTANTIATE_TEST_SUITE_P(BackEnds, FullDisk, ::testing::Values("posix", "scattering", "uring"),
                          [](const auto& test) { return test.param; });
 
 TEST_P(FullDisk, IsToldAsENOSPC) {

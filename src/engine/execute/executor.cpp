@@ -21,6 +21,14 @@ void zero(std::span<const iovec> segments, uint64_t length) {
   }
 }
 
+// Returns how many bytes a write transfers.
+uint64_t bytes_in(const PlannedTransfer& plan) {
+  if (!plan.scattered) return plan.extent.length;
+  uint64_t bytes = 0;
+  for (const iovec& segment : plan.segments) bytes += segment.iov_base != nullptr ? segment.iov_len : 0;
+  return bytes;
+}
+
 }  // namespace
 
 // An access or a sync in progress.
@@ -164,12 +172,13 @@ Executor::Begun Executor::begin(Job& job) {
   job.cached = job.cached || (job.may_be_direct && is_long_and_cached(flight.plan));
   const uint64_t length = flight.plan.extent.length;
   if (job.writes()) {
-    pace_.took(length, clock_.now());
-    counts_.bytes_written += length;
+    const uint64_t bytes = bytes_in(flight.plan);
+    pace_.took(bytes, clock_.now());
+    counts_.bytes_written += bytes;
   }
   range = {range.offset + length, range.length - length};
   if (range.length == 0) job.left.pop_back();
-  if (job.access.holes > 0) throw_holes_away(flight.plan, flight.tag);
+  if (job.access.holes > 0 && !job.writes()) throw_holes_away(flight.plan, flight.tag);
   submit(job, flight, room);
   return bounce != nullptr ? Begun::copy : Begun::transfer;
 }
@@ -222,12 +231,14 @@ void Executor::submit(const Job& job, const InFlight& flight, uint64_t room) {
   transfer.segments = flight.plan.segments;
   transfer.tag = flight.tag;
   transfer.room = room;
+  transfer.scattered = flight.plan.scattered;
   counts_.direct += transfer.direct ? 1 : 0;
   storage_.submit(transfer);
 }
 
 bool Executor::is_long_and_cached(const PlannedTransfer& plan) const {
-  return !plan.direct && plan.extent.length >= std::min(options_.direct_from, options_.largest_cached);
+  return !plan.direct && !plan.scattered &&
+         plan.extent.length >= std::min(options_.direct_from, options_.largest_cached);
 }
 
 // Returns the room to ask for: once per access, and not if only its ragged ends go through the page cache.

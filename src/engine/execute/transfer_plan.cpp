@@ -135,6 +135,18 @@ PlannedTransfer plan_bounce(Walk walk, uint64_t bytes, const TransferLimits& lim
   return transfer;
 }
 
+// Plans the first transfer of a write with holes.
+PlannedTransfer plan_scattered(Walk walk, const TransferLimits& limits) {
+  PlannedTransfer transfer;
+  transfer.extent.offset = walk.offset();
+  transfer.scattered = true;
+  while (!walk.done() && transfer.segments.size() < limits.scatter_segments &&
+         transfer.extent.length < limits.largest) {
+    take(transfer, walk, std::min(walk.run(), limits.largest - transfer.extent.length));
+  }
+  return transfer;
+}
+
 bool is_fine(const Stretch& stretch, const TransferLimits& limits) {
   return stretch.length < stretch.segments * limits.least_segment;
 }
@@ -146,6 +158,7 @@ PlannedTransfer next_transfer(const Access& access, const Extent& range, const T
   TAILRACE_REQUIRE(range.offset >= access.extent.offset);
   TAILRACE_REQUIRE(range.end() <= access.extent.end());
   Walk walk(access, range);
+  if (access.holes > 0 && access.operation == Operation::write) return plan_scattered(walk, limits);
   PlannedTransfer transfer;
   transfer.extent.offset = range.offset;
   const uint64_t largest = std::min(limits.largest, limits.largest_cached);

@@ -3,7 +3,7 @@
 // Memory with the same alignment as its place in the file (modulo the page) bypasses the page cache, in large aligned
 // pieces: one long run, or many that meet at pages. Long runs with another alignment also do if they can be copied
 // into an aligned buffer first; so do many short ones, since devices accept few segments in one request. Ragged ends
-// and all small transfers go through the page cache.
+// and all small transfers go through the page cache. So do writes with holes.
 #pragma once
 
 #include <sys/uio.h>
@@ -23,12 +23,14 @@ struct TransferLimits {
   uint64_t largest_cached = UINT64_MAX;  // most bytes of one transfer through the page cache
   uint64_t bounce = 0;  // most bytes of one transfer by an aligned buffer, a multiple of direct_alignment; 0: none
   uint64_t least_segment = uint64_t{16} << 10;  // bytes; if segments are shorter on average, copying them is faster
+  uint32_t scatter_segments = 8192;             // instead of max_segments, for a write with holes
 };
 
 struct PlannedTransfer {
   Extent extent;  // in the file
   bool direct = false;
   bool bounced = false;         // direct, after its segments have been copied into an aligned buffer
+  bool scattered = false;       // a write that leaves its holes out
   std::vector<iovec> segments;  // null memory: a hole
 };
 

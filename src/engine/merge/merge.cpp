@@ -94,8 +94,16 @@ bool may_sieve(const Access& access, uint64_t hole, uint64_t length, const Merge
   return static_cast<double>(access.holes + hole) <= limits.waste * static_cast<double>(all);
 }
 
-// Returns how many bytes of the piece, from its first, continue the access, directly or behind a small hole.
-uint64_t joinable(const Access& access, const Request& request, const Piece& piece, const MergeLimits& limits) {
+// Returns true if the write is, or becomes, a scattered one. `run`: the bytes behind its last hole.
+bool may_scatter(const Access& access, uint64_t run, uint64_t hole, uint64_t length, const MergeLimits& limits) {
+  if (access.operation != Operation::write || hole > limits.scatter) return false;
+  return length <= limits.scatter_piece && (hole == 0 ? run + length : run) <= limits.scatter_run;
+}
+
+// Returns how many bytes of the piece, from its first, continue the access, directly or behind a small hole. `run`:
+// the bytes behind the access's last hole.
+uint64_t joinable(const Access& access, uint64_t run, const Request& request, const Piece& piece,
+                  const MergeLimits& limits) {
   const Extent& extent = piece.extent;
   if (extent.offset < access.extent.end() || access.file != request.file) return 0;
   if (access.operation != request.operation || extent.length >= limits.largest) return 0;
@@ -106,6 +114,10 @@ uint64_t joinable(const Access& access, const Request& request, const Piece& pie
   const uint64_t hole = extent.offset - access.extent.end();
   const bool one_memory = hole == 0 && in_one_memory(access.segments.back(), piece);
   const size_t segments = access.segments.size() + (hole > 0 ? 2 : one_memory ? 0 : 1);
+  const bool has_holes = hole > 0 || access.holes > 0;
+  if (has_holes && access.operation == Operation::write) {
+    return segments <= limits.scatter_segments && may_scatter(access, run, hole, length, limits) ? length : 0;
+  }
   if (segments > limits.max_segments) return 0;
   return hole == 0 || may_sieve(access, hole, length, limits) ? length : 0;
 }
@@ -127,19 +139,50 @@ void append(Access& access, const Request& request, const Piece& piece) {
   access.extent.length += hole + length;
 }
 
+// Appends the runs between the holes of a write to `accesses`, each as an access of its own.
+void split_at_holes(const Access& access, const MergeLimits& limits, std::vector<Access>& accesses) {
+  const size_t first = accesses.size();
+  for (Access& part : taken_apart(access)) {
+    const bool follows = accesses.size() > first && accesses.back().extent.end() == part.extent.offset;
+    if (follows && accesses.back().segments.size() < limits.max_segments) {
+      auto* const memory = static_cast<std::byte*>(part.segments[0].iov_base);
+      append(accesses.back(), *part.parts[0].request, {part.extent, memory});
+    } else {
+      accesses.push_back(std::move(part));
+    }
+  }
+}
+
+// Splits the last access if it is a write with few holes.
+void end_last(std::vector<Access>& accesses, const MergeLimits& limits) {
+  if (accesses.empty() || accesses.back().operation != Operation::write || accesses.back().holes == 0) return;
+  const auto is_hole = [](const Access::Part& part) { return part.request == nullptr; };
+  const auto& parts = accesses.back().parts;
+  if (std::count_if(parts.begin(), parts.end(), is_hole) >= limits.scatter_from) return;
+  const Access few = std::move(accesses.back());
+  accesses.pop_back();
+  split_at_holes(few, limits, accesses);
+}
+
 }  // namespace
 
 std::vector<Access> merge(std::span<const Share> shares, const MergeLimits& limits) {
   std::vector<Access> accesses;
+  uint64_t run = 0;  // bytes of the last access behind its last hole
   in_order(shares, [&](const Request& request, Piece piece) {
-    const uint64_t length = accesses.empty() ? 0 : joinable(accesses.back(), request, piece, limits);
+    const uint64_t length = accesses.empty() ? 0 : joinable(accesses.back(), run, request, piece, limits);
     if (length > 0) {
+      run = piece.extent.offset > accesses.back().extent.end() ? length : run + length;
       append(accesses.back(), request, {{piece.extent.offset, length}, piece.memory});
       piece.extent = {piece.extent.offset + length, piece.extent.length - length};
       piece.memory += length;
     }
-    if (piece.extent.length > 0) accesses.push_back(access_of(request, piece));
+    if (piece.extent.length == 0) return;
+    end_last(accesses, limits);
+    accesses.push_back(access_of(request, piece));
+    run = piece.extent.length;
   });
+  end_last(accesses, limits);
   return accesses;
 }
 

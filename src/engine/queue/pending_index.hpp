@@ -52,6 +52,14 @@ class PendingIndex {
   // Removes `slot` from `pieces`.
   void forget(std::span<const Piece> pieces, uint32_t slot);
 
+  // Returns true if no request touches a byte of the extent.
+  bool is_free(const Extent& extent) {
+    Place place = first();
+    seek(place, extent.offset);
+    const Run* const next = run(place);
+    return next == nullptr || next->offset >= extent.end();
+  }
+
   const ReaderSets& readers() const { return readers_; }
   bool empty() const { return blocks_.size() == 1 && blocks_.begin()->second->count == 0; }
 

@@ -49,6 +49,8 @@ RequestQueue::Pending& RequestQueue::take_slot(Request request) {
   pending.waits_for.clear();
   pending.cuts.clear();
   pending.left.clear();
+  pending.bounds.clear();
+  pending.reads_fine.clear();
   pending.request = std::move(request);
   pending.held = true;
   pending.begun = pending.done = pending.partial = false;
@@ -57,6 +59,38 @@ RequestQueue::Pending& RequestQueue::take_slot(Request request) {
   pending.bond = kNone;
   pending.inherited = pending.status = {};
   return pending;
+}
+
+// A write whose pieces are shorter than 256 bytes on average, and lie in 16 times as many bytes at most: others have
+// little room in its holes.
+bool RequestQueue::is_fine(const Request& request) const {
+  constexpr uint64_t kShort = 256;
+  constexpr uint64_t kSparsest = 16;
+  const std::vector<Piece>& pieces = request.pieces;
+  if (pieces.size() < rules_.fine_from) return false;
+  uint64_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.extent.length;
+  const uint64_t span = pieces.back().extent.end() - pieces.front().extent.offset;
+  return bytes / pieces.size() < kShort && span / kSparsest <= bytes;
+}
+
+// Returns true if one of the pieces, which are in order, has a byte of the extent.
+bool RequestQueue::has(const std::vector<Piece>& pieces, const Extent& extent) {
+  const auto next = std::upper_bound(pieces.begin(), pieces.end(), extent.offset,
+                                     [](uint64_t offset, const Piece& piece) { return offset < piece.extent.end(); });
+  return next != pieces.end() && next->extent.overlaps(extent);
+}
+
+// Returns true if the request, which has waited for the write, reads any of its bytes.
+bool RequestQueue::reads_from(const Pending& request, const Pending& write) {
+  if (request.request.operation != Operation::read) return false;
+  const std::vector<uint32_t>& fine = request.reads_fine;
+  return write.bounds.empty() || std::find(fine.begin(), fine.end(), write.request.slot) != fine.end();
+}
+
+// Returns the pieces that others must wait for.
+std::span<const Piece> RequestQueue::touched_by(const Pending& pending) {
+  return pending.bounds.empty() ? pending.request.pieces : pending.bounds;
 }
 
 void RequestQueue::append(FileQueue& file, Pending& pending) {
@@ -78,7 +112,14 @@ void RequestQueue::wait_for_all(FileQueue& file, Pending& fence) {
 void RequestQueue::admit_write(FileQueue& file, Pending& write) {
   overlaps_.clear();
   candidates_.clear();
-  file.index.write(write.request.pieces, write.request.slot, [&](const Extent& extent, const PendingIndex::Run& run) {
+  if (is_fine(write.request)) {
+    const std::vector<Piece>& pieces = write.request.pieces;
+    const uint64_t begin = pieces.front().extent.offset;
+    const Extent bounds{begin, pieces.back().extent.end() - begin};
+    // Requests that touch its holes already would be found no more.
+    if (file.index.is_free(bounds)) write.bounds.push_back({bounds, nullptr});
+  }
+  file.index.write(touched_by(write), write.request.slot, [&](const Extent& extent, const PendingIndex::Run& run) {
     found_before_write(write, file.index.readers(), extent, run);
   });
   if (!candidates_.empty()) take_over(write);
@@ -93,7 +134,8 @@ void RequestQueue::found_before_write(Pending& write, const ReaderSets& readers,
   }
   if (run.writer == PendingIndex::kNobody) return;
   Pending& earlier = slots_[run.writer];
-  if (!rules_.morph || earlier.begun || earlier.request.client != write.request.client) {
+  const bool is_exact = write.bounds.empty() && earlier.bounds.empty();
+  if (!rules_.morph || !is_exact || earlier.begun || earlier.request.client != write.request.client) {
     return block(write, run.writer);
   }
   overlaps_.push_back({run.writer, extent});
@@ -175,7 +217,9 @@ void RequestQueue::admit_read(FileQueue& file, Pending& read) {
   };
   const auto found = [&](const Extent& extent, const PendingIndex::Run& run) {
     if (run.writer == PendingIndex::kNobody || slots_[run.writer].number < since) return false;
-    if (!may_steal(file, read, slots_[run.writer])) {
+    const Pending& write = slots_[run.writer];
+    if (!may_steal(file, read, write)) {
+      if (!write.bounds.empty() && has(write.request.pieces, extent)) read.reads_fine.push_back(run.writer);
       block(read, run.writer);
       return false;
     }
@@ -200,7 +244,7 @@ void RequestQueue::admit_read(FileQueue& file, Pending& read) {
 
 // Behind a fence, earlier requests come first, even if their bytes could be stolen.
 bool RequestQueue::may_steal(const FileQueue& file, const Pending& read, const Pending& write) const {
-  if (!rules_.steal || file.fence != kNone) return false;
+  if (!rules_.steal || file.fence != kNone || !write.bounds.empty()) return false;
   return rules_.steal_from_all || write.request.client == read.request.client;
 }
 
@@ -275,13 +319,13 @@ void RequestQueue::end(uint32_t slot, std::vector<Ended>& ended, std::vector<con
   if (file.fence == slot) file.fence = kNone;
   if (!request.is_fence()) {
     const bool of_left = request.operation == Operation::read && pending.partial;
-    file.index.forget(of_left ? pending.left : request.pieces, slot);
+    file.index.forget(of_left ? std::span<const Piece>(pending.left) : touched_by(pending), slot);
   }
   const bool lost_bytes = !status.ok() && !is_withdrawn(status) && request.operation == Operation::write;
   for (const uint32_t later : pending.dependents) {
     Pending& dependent = slots_[later];
     TAILRACE_ASSERT(dependent.blockers > 0);
-    if (lost_bytes && dependent.request.operation == Operation::read) dependent.inherited = status;
+    if (lost_bytes && reads_from(dependent, pending)) dependent.inherited = status;
     if (--dependent.blockers == 0) ready.push_back(&dependent.request);
   }
   pending.held = false;

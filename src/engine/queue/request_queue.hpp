@@ -3,7 +3,9 @@
 //
 // A request is ready when all earlier requests that it conflicts with have ended. Requests that do not conflict have
 // no order, so later stages may take ready ones in any order. A PendingIndex per file finds conflicts, so a request's
-// cost depends only on the length of its list. Bounded; the engine's thread drives it.
+// cost depends only on the length of its list. Looking up each piece of a fine write would take longer than writing
+// it; so, where it comes first, it counts as one piece without holes, and what comes later into these waits for it,
+// too. Bounded; the engine's thread drives it.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,8 @@ class RequestQueue {
     bool steal = false;
     // … or of every client.
     bool steal_from_all = false;
+    // A write of at least so many pieces that are short and lie close together is fine.
+    uint32_t fine_from = 1024;
   };
   struct Counts {
     uint64_t overwritten = 0;  // bytes never written, since a later write replaced them
@@ -95,6 +99,8 @@ class RequestQueue {
     std::vector<uint32_t> took_from;   // slots of earlier writes
     std::vector<Extent> cuts;          // extents that were taken over
     std::vector<Piece> left;
+    std::vector<Piece> bounds;         // of a fine write: one piece that has all its pieces; else none
+    std::vector<uint32_t> reads_fine;  // slots of the fine writes of which it reads bytes
     Status inherited;
     Status status;               // the first failure, its own or of a request that took bytes over
     uint64_t blocker_of = 0;     // the latest request that it blocks
@@ -120,6 +126,10 @@ class RequestQueue {
     Extent extent;
   };
 
+  bool is_fine(const Request& request) const;
+  static std::span<const Piece> touched_by(const Pending& pending);
+  static bool has(const std::vector<Piece>& pieces, const Extent& extent);
+  static bool reads_from(const Pending& request, const Pending& write);
   Pending& take_slot(Request request);
   void append(FileQueue& file, Pending& pending);
   void wait_for_all(FileQueue& file, Pending& fence);

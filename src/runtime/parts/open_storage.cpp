@@ -12,6 +12,7 @@
 #include "storage/rooted/rooted_storage.hpp"
 #include "storage/striped/striped_storage.hpp"
 #include "storage/threads/operation_threads.hpp"
+#include "storage/threads/scatter_threads.hpp"
 #include "storage/uring/uring_storage.hpp"
 
 namespace tailrace::impl {
@@ -33,11 +34,17 @@ std::vector<std::string> roots_of(const Config& config) {
   return {roots.begin(), roots.end()};
 }
 
+// Lets a storage on files of the operating system take scattered writes.
+std::unique_ptr<Storage> scattering(std::unique_ptr<Storage> storage, const std::shared_ptr<CpuGroup>& cpus,
+                                    Doorbell& doorbell) {
+  return std::make_unique<ScatterThreads>(std::move(storage), doorbell, cpus);
+}
+
 Result<std::unique_ptr<Storage>> open_uring(const Config& config, const std::shared_ptr<CpuGroup>& cpus,
                                             Doorbell& doorbell) {
   auto storage = UringStorage::create(doorbell, {depth_of(config), config.storage.direct, cpus, roots_of(config)});
   if (!storage.ok()) return storage.status();
-  return std::unique_ptr<Storage>(std::move(storage).value());
+  return scattering(std::move(storage).value(), cpus, doorbell);
 }
 
 Result<std::unique_ptr<Storage>> open_posix(const Config& config, const std::shared_ptr<CpuGroup>& cpus,
@@ -45,7 +52,7 @@ Result<std::unique_ptr<Storage>> open_posix(const Config& config, const std::sha
   auto storage = PosixStorage::create(
       doorbell, {devices_of(config), depth_of(config), config.storage.direct, cpus, roots_of(config)});
   if (!storage.ok()) return storage.status();
-  return std::unique_ptr<Storage>(std::move(storage).value());
+  return scattering(std::move(storage).value(), cpus, doorbell);
 }
 
 Result<std::unique_ptr<Storage>> open_unstriped(const Config& config, const std::shared_ptr<CpuGroup>& cpus,

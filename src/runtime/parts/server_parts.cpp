@@ -19,6 +19,7 @@ namespace tailrace::impl {
 namespace {
 
 constexpr uint64_t kLargestCached = uint64_t{256} << 10;  // bytes
+constexpr uint64_t kLargestHole = 4095;  // bytes, of a scattered write: no page of the file lies in a hole
 
 // Buffers for unaligned writes: eight of 2 MiB, or a quarter of all clients' budgets.
 void set_bounce(Executor::Options& options, const Config& config, bool timed) {
@@ -76,6 +77,7 @@ EngineOptions engine_options(const Config& config, bool timed) {
   options.merge.alignment = merge.alignment;
   options.merge.sieve = merge.sieve;
   options.merge.waste = merge.waste;
+  options.merge.scatter = kLargestHole;
   options.morph = merge.overwrite;
   options.gather.on = merge.enabled;
   options.gather.count = merge.count;

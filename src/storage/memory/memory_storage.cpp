@@ -15,11 +15,13 @@ std::span<std::byte> bytes_of(const iovec& segment) {
 }  // namespace
 
 MemoryStorage::MemoryStorage(Doorbell& doorbell)
-    : doorbell_(doorbell), capabilities_{"memory", kDepth, kSegments, 0}, done_(kDepth) {}
+    : doorbell_(doorbell),
+      capabilities_{.name = "memory", .depth = kDepth, .max_segments = kSegments, .scatters = true},
+      done_(kDepth) {}
 
 void MemoryStorage::submit(const Transfer& transfer) {
   TAILRACE_REQUIRE(!transfer.direct);
-  TAILRACE_REQUIRE(transfer.segments.size() <= kSegments);
+  TAILRACE_REQUIRE(transfer.scattered || transfer.segments.size() <= kSegments);
   int64_t result = 0;
   if (transfer.kind == Transfer::Kind::read) result = read(transfer);
   if (transfer.kind == Transfer::Kind::write) result = write(transfer);
@@ -46,7 +48,8 @@ int64_t MemoryStorage::write(const Transfer& transfer) {
   if (const int error = files_.make_room(transfer.file, transfer.offset, at - transfer.offset)) return -error;
   at = transfer.offset;
   for (const iovec& segment : transfer.segments) {
-    (void)files_.write(transfer.file, at, bytes_of(segment));  // there is room
+    // There is room.
+    if (segment.iov_base != nullptr) (void)files_.write(transfer.file, at, bytes_of(segment));
     at += segment.iov_len;
   }
   return static_cast<int64_t>(at - transfer.offset);

@@ -8,6 +8,7 @@
 
 #include "storage/file_table.hpp"
 #include "storage/os/open_file.hpp"
+#include "storage/os/scattered_write.hpp"
 
 namespace tailrace::impl {
 
@@ -27,6 +28,9 @@ class OsFileSystem : public FileSystem {
   }
   Status write(FileHandle file, uint64_t offset, std::span<const std::byte> from) override {
     return files_.at(file).os.write(offset, from);
+  }
+  int64_t scatter(FileHandle file, uint64_t offset, std::span<const iovec> segments) override {
+    return write_scattered(files_.at(file).os.buffered(), offset, segments);
   }
   Status sync(FileHandle file) override { return files_.at(file).os.sync(); }
   Status allocate(FileHandle file, uint64_t offset, uint64_t length) override {
