@@ -1,5 +1,5 @@
 // Reads of a process by itself: with data sieving and without, compared with the file; and what is read ahead.
-#include "mpiio/files/file_reader.hpp"
+#include "mpiio/transfer/file_reader.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -113,9 +113,9 @@ class NodeTables : public testing::Test {
  protected:
   ~NodeTables() override { ::unlink(path_.c_str()); }
 
-  static void show(NodeTable& table, const BytePattern& bytes) {
+  static void show(NodeTable& table, const BytePattern& bytes, uint64_t access = 0) {
     table.begin_change();
-    table.set(0, kFile, bytes);
+    table.set(0, kFile, bytes, access);
     table.set_count(1);
     table.end_change();
   }
@@ -218,6 +218,18 @@ TEST_F(NodeTables, ASlotThatShowsWhatIsNotWrittenYetIsTakenLast) {
   NodeTable last(path_, count_wait);
   EXPECT_FALSE(other.find(0, kFile, {&kAll, 1})) << "when all is written, the slot is taken";
   EXPECT_EQ(departed_waits, 0) << "who touches nothing of it waits for nobody";
+}
+
+// A process that writes a part of a collective access does not wait for the others' parts of it.
+TEST_F(NodeTables, BytesOfOneCollectiveAccessAreNotInEachOthersWay) {
+  NodeTable one(path_, nothing);
+  NodeTable other(path_, nothing);
+  show(one, {0, 10, 0, 1}, 7);
+  EXPECT_FALSE(other.find(0, kFile, {&kAll, 1}, 7));
+  EXPECT_TRUE(other.find(0, kFile, {&kAll, 1}, 8));
+  EXPECT_TRUE(other.find(0, kFile, {&kAll, 1}));
+  show(one, {0, 10, 0, 1});
+  EXPECT_TRUE(other.find(0, kFile, {&kAll, 1}, 7));
 }
 
 // As many as a process may show at once: every one is found, and none lies in the next slot.

@@ -1,4 +1,5 @@
-// A random program of MPI-IO calls: mpiio_random_io FILE SEED. It writes FILE and FILE.other by turns. Run it with
+// A random program of MPI-IO calls: mpiio_random_io FILE SEED [threads]. It writes FILE and FILE.other by turns. With
+// `threads`, it asks for MPI_THREAD_MULTIPLE. Run it with
 // tailrace and without, on the same number of processes: the files, and what it prints, must be equal. It reads back
 // what it has written, and checks that, too.
 //
@@ -123,6 +124,29 @@ class Program {
     finish_step();
     check(3, data, 0);
     check(3, data, 1);
+  }
+
+  // Many pieces of one element, those of all processes in turn, with holes between them or without. Then each process
+  // reads its own several times at once.
+  void write_fine() {
+    if (atomic_) toggle_atomic();
+    one_is_empty_ = is_empty_ = false;
+    contiguous_ = false;
+    etype_ = MPI_DOUBLE;
+    element_ = 8;
+    const int turns = ranks_ + below(2);
+    set(MPI_Offset{8} * rank_ + 5, resized(Type(MPI_DOUBLE), MPI_Aint{8} * turns));
+    constexpr int kElements = 30'001;
+    for (int round = 0; round < 2; ++round) {
+      Data data{std::vector<unsigned char>(size_t{kElements} * 8), Type(MPI_DOUBLE), kElements, kElements};
+      const MPI_Offset at = below(100);
+      ++writes_;
+      fill(data.memory);
+      const int forms[] = {1, 3, 10};
+      write(forms[below(3)], at, data);
+      finish_step();
+      check_at_once(at, data);
+    }
   }
 
   void end() {
@@ -558,9 +582,7 @@ class Program {
         must(EITHER(MPI_File_read_all_begin, file_, got.data(), data.count, type), "read_all_begin");
         must(MPI_File_read_all_end(file_, got.data(), &status), "read_all_end");
     }
-    MPI_Count bytes = 0;
-    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    require(is_empty_ || bytes == MPI_Count{data.elements} * element_, "a read has another number of bytes");
+    require_count(status, data);
     if (form % 2 == 1) check_position(at + data.elements);
     // Bytes between the elements stay as they were.
     const size_t gap = data.memory.size() / static_cast<size_t>(std::max(data.elements, 1));
@@ -568,6 +590,41 @@ class Program {
       if (i % gap < static_cast<size_t>(element_)) expected[i] = data.memory[i];
     }
     require(got == expected, "a read has other bytes than the last write");
+  }
+
+  // Reads them by nonblocking calls that are under way together, and end in any order. (Some end with an error if
+  // MPICH makes them.)
+  void check_at_once(MPI_Offset at, const Data& data) {
+    if (std::getenv("TAILRACE_MPIIO") == nullptr) return check(at, data, 2);
+    constexpr int kReads = 3;
+    std::vector<std::vector<unsigned char>> got(kReads, std::vector<unsigned char>(data.memory.size(), 0));
+    MPI_Request requests[kReads];
+    MPI_Status statuses[kReads];
+    const MPI_Datatype type = data.type.get();
+    must(EITHER(MPI_File_iread_at, file_, at, got[0].data(), data.count, type, &requests[0]), "iread_at");
+    must(EITHER(MPI_File_iread_at_all, file_, at, got[1].data(), data.count, type, &requests[1]), "iread_at_all");
+    seek(at);
+    must(EITHER(MPI_File_iread_all, file_, got[2].data(), data.count, type, &requests[2]), "iread_all");
+    check_position(at + data.elements);
+    const bool last_first = rank_ % 2 == 0;
+    if (last_first) must(MPI_Wait(&requests[2], &statuses[2]), "wait");
+    const int left = last_first ? 2 : 3;
+    int done = 0;
+    if (writes_ % 2 == 0) {
+      while (done == 0) must(MPI_Testall(left, requests, &done, statuses), "testall");
+    } else {
+      must(MPI_Waitall(left, requests, statuses), "waitall");
+    }
+    for (int i = 0; i < kReads; ++i) {
+      require_count(statuses[i], data);
+      require(got[static_cast<size_t>(i)] == data.memory, "a read has other bytes than the last write");
+    }
+  }
+
+  void require_count(const MPI_Status& status, const Data& data) const {
+    MPI_Count bytes = 0;
+    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    require(is_empty_ || bytes == MPI_Count{data.elements} * element_, "a read has another number of bytes");
   }
 
   void toggle_atomic() {
@@ -608,8 +665,11 @@ class Program {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  require(argc == 3, "usage: mpiio_random_io FILE SEED");
+  const bool threads = argc == 4 && std::strcmp(argv[3], "threads") == 0;
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  require(argc == 3 || threads, "usage: mpiio_random_io FILE SEED [threads]");
+  require(!threads || provided == MPI_THREAD_MULTIPLE, "this MPI has no MPI_THREAD_MULTIPLE");
 #ifdef MPICH_NUMVERSION
   large_types = MPICH_NUMVERSION >= 40100000;
 #endif
@@ -624,6 +684,7 @@ int main(int argc, char** argv) {
     other.settle();
   }
   first.write_much();
+  first.write_fine();
   first.end();
   other.end();
   MPI_Finalize();

@@ -125,6 +125,7 @@ DOORS = [
     "mpiio/collective",
     "mpiio/process",
     "mpiio/pending",
+    "mpiio/transfer",
     "mpiio/files",
     "mpiio/calls",
     "openfoam/output",

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "mpiio/calls/background_writes.hpp"
+#include "mpiio/calls/background_accesses.hpp"
 #include "mpiio/calls/meeting.hpp"
 #include "mpiio/files/open_files.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
@@ -90,6 +90,8 @@ inline OpenFile* file_for(MPI_File handle, bool (OpenFile::*can)(), MPI_Offset o
   OpenFile* const file = find(handle);
   const bool good = offset >= 0 && count >= 0 && type != MPI_DATATYPE_NULL;
   if (file == nullptr || (good && (file->*can)())) return file;
+  // The other processes count a collective write that is refused here.
+  if (!good && can == &OpenFile::carries_all && file->carries_all()) (void)file->collectives().next_write();
   failed = settle(handle);
   return nullptr;
 }

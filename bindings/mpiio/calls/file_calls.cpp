@@ -139,7 +139,8 @@ int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
   const int error = TAILRACE_REAL(MPI_File_get_info)(handle, info);
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr && *info != MPI_INFO_NULL) {
-    TAILRACE_REAL(MPI_Info_set)(*info, "tailrace_collective", name_of(file->choices().writes.algorithm));
+    TAILRACE_REAL(MPI_Info_set)
+    (*info, "tailrace_collective", name_of(file->collectives().choices().writes.algorithm));
   }
   return error;
 }

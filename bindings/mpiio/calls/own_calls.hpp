@@ -54,12 +54,12 @@ int send_and_replace(void* a, int n, MPI_Datatype t, int to, int tag, int from, 
 
 template <class Own, class... Arguments>
 int own_Sendrecv(Own own, Arguments... arguments) {
-  return background_writes().any() ? send_and_receive(arguments...) : own();
+  return background_accesses().any() ? send_and_receive(arguments...) : own();
 }
 
 template <class Own, class... Arguments>
 int own_Sendrecv_replace(Own own, Arguments... arguments) {
-  return background_writes().any() ? send_and_replace(arguments...) : own();
+  return background_accesses().any() ? send_and_replace(arguments...) : own();
 }
 
 // ---- buffered messages -----------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ int own_Init_thread(Own own, Arguments... arguments) {
 
 template <class Own>
 int own_Finalize(Own own) {
-  background_writes().finish_all();
+  background_accesses().finish_all();
   wait_for_buffered();
   end_meetings();
   return own();

@@ -2,14 +2,14 @@
 // (mpi_calls.def says which call uses which one). While there are none, each call is the MPI's own.
 #pragma once
 
-#include "mpiio/calls/background_writes.hpp"
+#include "mpiio/calls/background_accesses.hpp"
 #include "mpiio/calls/call.hpp"
 #include "mpiio/calls/meeting.hpp"
 #include "mpiio/process/process.hpp"
 
 namespace tailrace::mpiio {
 
-inline BackgroundWrites& background_writes() { return BackgroundWrites::instance(); }
+inline BackgroundAccesses& background_accesses() { return BackgroundAccesses::instance(); }
 
 // Calls try_it(done) until it sets `done` or fails, with progress between. Returns the first error.
 template <class Try>
@@ -17,9 +17,9 @@ int until(Try try_it) {
   int failed = MPI_SUCCESS;
   int done = 0;
   while (done == 0) {
-    background_writes().progress();
+    if (!background_accesses().progress()) background_accesses().pause();
     const int error = try_it(done);
-    failed = first_of(failed, BackgroundWrites::take_error());
+    failed = first_of(failed, BackgroundAccesses::take_error());
     if (error != MPI_SUCCESS) return first_of(failed, error);
   }
   return failed;
@@ -32,17 +32,17 @@ inline int wait(MPI_Request* request, MPI_Status* status) {
 // Makes progress once, and calls the MPI's own function, which does not wait.
 template <class Own>
 int test(Own own) {
-  background_writes().progress();
+  background_accesses().progress();
   const int error = own();
-  return first_of(BackgroundWrites::take_error(), error);
+  return first_of(BackgroundAccesses::take_error(), error);
 }
 
 // While writes go on, calls try_it(done) until it sets `done`; else the MPI's own function.
 template <class Own, class Try>
 int wait_by(Own own, Try try_it) {
-  if (background_writes().any()) return until(try_it);
+  if (background_accesses().any()) return until(try_it);
   const int error = own();
-  return first_of(BackgroundWrites::take_error(), error);
+  return first_of(BackgroundAccesses::take_error(), error);
 }
 
 template <class Begin>
@@ -55,7 +55,7 @@ int begin_and_wait(Begin begin, MPI_Status* status) {
 // A process that sends or receives by itself chooses the nonblocking form by itself: it matches the blocking one.
 template <class Begin, class Own>
 int begin_alone(Begin begin, Own own, MPI_Status* status) {
-  return background_writes().any() ? begin_and_wait(begin, status) : own();
+  return background_accesses().any() ? begin_and_wait(begin, status) : own();
 }
 
 // The forms of collective calls do not match (MPI 3.1, §5.12): all processes choose the same one.

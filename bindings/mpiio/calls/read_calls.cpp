@@ -1,5 +1,7 @@
-// Reads. Blocking ones are made here, where the view is known. The MPI makes the others, and everything with the
-// shared file pointer, when what is on its way has been written.
+// Reads. They are made here, where the view is known: nonblocking and split ones by a thread, while the program
+// computes. The MPI makes the others, and everything with the shared file pointer, when what is on its way has been
+// written.
+#include "mpiio/calls/begun.hpp"
 #include "mpiio/calls/call.hpp"
 #include "mpiio/calls/pointer.hpp"
 
@@ -27,6 +29,21 @@ Outcome read_next(Read read, MPI_File handle, OpenFile& file, void* memory, MPI_
   return outcome;
 }
 
+// Begins a read at an explicit offset.
+Begun begin_at(MPI_File handle, OpenFile& file, MPI_Offset offset, void* memory, MPI_Count count, MPI_Datatype type) {
+  Begun begun = file.begin_read(static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type);
+  report(handle, begun.outcome.error);
+  return begun;
+}
+
+// Begins it at the individual file pointer, and moves that by as much as the call asks for.
+Begun begin_next(MPI_File handle, OpenFile& file, void* memory, MPI_Count count, MPI_Datatype type) {
+  const auto locked = file.lock();
+  Begun begun = begin_at(handle, file, file.position(), memory, count, type);
+  file.set_position(file.position() + static_cast<MPI_Offset>(begun.bytes() / file.view().etype()));
+  return begun;
+}
+
 int finish(const Outcome& outcome, MPI_Status* status) {
   set_status(status, outcome.bytes);
   return outcome.error;
@@ -37,9 +54,12 @@ int finish(const Outcome& outcome, MPI_Status* status) {
 
 using namespace tailrace::mpiio;  // NOLINT: the functions of MPI are outside all namespaces
 
-// Defines both forms of a blocking read; READ_ALL: of one in which the processes may wait for one another.
+// Defines both forms of a read; READ_ALL: of one in which the processes may wait for one another; BEGIN_READ_ALL: of
+// one that begins together with those of other processes.
 #define TAILRACE_READ(name, before, behind, offset, here, otherwise) \
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY, name, before, behind, reads, offset, here, otherwise)
+#define TAILRACE_BEGIN_READ_ALL(name, before, behind, offset, here, otherwise) \
+  TAILRACE_BOTH_COUNTS(TAILRACE_CARRY, name, before, behind, reads_all, offset, here, otherwise)
 #define TAILRACE_READ_ALL(name, before, behind, offset, here, otherwise) \
   TAILRACE_BOTH_COUNTS(TAILRACE_CARRY_ALL, name, before, behind, reads_all, offset, here, otherwise)
 
@@ -55,28 +75,31 @@ TAILRACE_READ_ALL(File_read_all, (MPI_File handle, void* to), (MPI_Datatype type
                   finish(read_next(read_together, handle, *file, to, n, type), s),
                   at_pointer(handle, s, [=](MPI_Status* told) { return real(handle, to, n, type, told); }));
 
-// ---- reads that the MPI makes ----------------------------------------------------------------------------------
+// ---- reads that begin ------------------------------------------------------------------------------------------
 
-// Defines MPI_<name>, which begins a read at the individual file pointer. `first` runs first.
-#define TAILRACE_BEGIN_NEXT(name, parameters, first, arguments)                                \
-  TAILRACE_FUNCTION MPI_##name parameters {                                                    \
-    first;                                                                                     \
-    return from_pointer(handle, n, type, [=] { return TAILRACE_REAL(MPI_##name) arguments; }); \
-  }                                                                                            \
-  TAILRACE_ALSO_PMPI(name)
-
-TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_iread_at, (MPI_File handle, MPI_Offset at, void* to),
-                     (MPI_Datatype type, MPI_Request* r), (handle, at, to, n, type, r));
-TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_FIRST, File_iread_at_all, (MPI_File handle, MPI_Offset at, void* to),
-                     (MPI_Datatype type, MPI_Request* r), (handle, at, to, n, type, r));
-TAILRACE_BOTH_COUNTS(TAILRACE_SETTLE_ALL_FIRST, File_read_at_all_begin, (MPI_File handle, MPI_Offset at, void* to),
-                     (MPI_Datatype type), (handle, at, to, n, type));
-TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_iread, (MPI_File handle, void* to),
-                     (MPI_Datatype type, MPI_Request* r), , (handle, to, n, type, r));
-TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_iread_all, (MPI_File handle, void* to),
-                     (MPI_Datatype type, MPI_Request* r), , (handle, to, n, type, r));
-TAILRACE_BOTH_COUNTS(TAILRACE_BEGIN_NEXT, File_read_all_begin, (MPI_File handle, void* to), (MPI_Datatype type),
-                     meet_file(handle), (handle, to, n, type));
+TAILRACE_READ(File_iread_at, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type, MPI_Request* r), at,
+              request(handle, begin_at(handle, *file, at, to, n, type), r), real(handle, at, to, n, type, r));
+TAILRACE_BEGIN_READ_ALL(File_iread_at_all, (MPI_File handle, MPI_Offset at, void* to),
+                        (MPI_Datatype type, MPI_Request* r), at,
+                        request(handle, begin_at(handle, *file, at, to, n, type), r),
+                        real(handle, at, to, n, type, r));
+TAILRACE_READ(File_iread, (MPI_File handle, void* to), (MPI_Datatype type, MPI_Request* r), 0,
+              request(handle, begin_next(handle, *file, to, n, type), r),
+              from_pointer(handle, n, type, [=] { return real(handle, to, n, type, r); }));
+TAILRACE_BEGIN_READ_ALL(File_iread_all, (MPI_File handle, void* to), (MPI_Datatype type, MPI_Request* r), 0,
+                        request(handle, begin_next(handle, *file, to, n, type), r),
+                        from_pointer(handle, n, type, [=] { return real(handle, to, n, type, r); }));
+TAILRACE_BEGIN_READ_ALL(File_read_at_all_begin, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type), at,
+                        begin_split(*file, begin_at(handle, *file, at, to, n, type)),
+                        (meet_file(handle), real(handle, at, to, n, type)));
+TAILRACE_BEGIN_READ_ALL(File_read_all_begin, (MPI_File handle, void* to), (MPI_Datatype type), 0,
+                        begin_split(*file, begin_next(handle, *file, to, n, type)),
+                        from_pointer(handle, n, type, [=] {
+                          meet_file(handle);
+                          return real(handle, to, n, type);
+                        }));
+TAILRACE_END_SPLIT(File_read_at_all_end, void*);
+TAILRACE_END_SPLIT(File_read_all_end, void*);
 
 // ---- the shared file pointer -----------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // Writes: carried where they can be. A write that is carried has ended, for MPI, when its memory may be used again.
 // No process waits for another one unless both write the same bytes (pending.hpp), and a nonblocking write needs no
 // progress, unless the processes exchange their data (open_file.hpp).
-#include "mpiio/calls/background_writes.hpp"
+#include "mpiio/calls/begun.hpp"
 #include "mpiio/calls/call.hpp"
 #include "mpiio/calls/pointer.hpp"
 
@@ -38,32 +38,6 @@ Begun write_next(Write write, MPI_File handle, OpenFile& file, const void* memor
   Begun begun = write_at(write, handle, file, file.position(), memory, count, type);
   file.set_position(file.position() + static_cast<MPI_Offset>(begun.bytes() / file.view().etype()));
   return begun;
-}
-
-// ---- the forms of a write, each with the end of a call that is carried ----------------------------------------
-
-int finish(const Begun& begun, MPI_Status* status) {
-  set_status(status, begun.outcome.bytes);
-  return begun.outcome.error;
-}
-
-int request(MPI_File handle, Begun begun, MPI_Request* out) {
-  return BackgroundWrites::instance().start(handle, std::move(begun), out);
-}
-
-int begin_split(OpenFile& file, Begun begun) {
-  if (begun.in_background != nullptr) BackgroundWrites::instance().add(begun.in_background);
-  file.split = std::move(begun);
-  return file.split->outcome.error;
-}
-
-int end_split(MPI_File handle, Begun begun, MPI_Status* status) {
-  if (begun.in_background != nullptr) {
-    BackgroundWrites::instance().finish(*begun.in_background);
-    begun.outcome = finish(*begun.in_background);
-  }
-  report(handle, begun.outcome.error);
-  return finish(begun, status);
 }
 
 }  // namespace
@@ -118,18 +92,5 @@ TAILRACE_BEGIN_WRITE_ALL(File_write_all_begin, (MPI_File handle, const void* fro
                            return real(handle, from, n, type);
                          }));
 
-// Defines the end of a write that has begun.
-#define TAILRACE_END_SPLIT(name)                                                     \
-  extern "C" int MPI_##name(MPI_File handle, const void* from, MPI_Status* status) { \
-    OpenFile* const file = find(handle);                                             \
-    if (file == nullptr || !file->split.has_value()) {                               \
-      return TAILRACE_REAL(MPI_##name)(handle, from, status);                        \
-    }                                                                                \
-    Begun begun = std::move(*file->split);                                           \
-    file->split.reset();                                                             \
-    return end_split(handle, std::move(begun), status);                              \
-  }                                                                                  \
-  TAILRACE_ALSO_PMPI(name)
-
-TAILRACE_END_SPLIT(File_write_at_all_end);
-TAILRACE_END_SPLIT(File_write_all_end);
+TAILRACE_END_SPLIT(File_write_at_all_end, const void*);
+TAILRACE_END_SPLIT(File_write_all_end, const void*);

@@ -27,18 +27,18 @@ int attribute() {
   return key;
 }
 
-bool has_many_threads() {
+}  // namespace
+
+bool any_thread_may_call() {
   int provided = MPI_THREAD_SINGLE;
   TAILRACE_REAL(MPI_Query_thread)(&provided);
   return provided == MPI_THREAD_MULTIPLE;
 }
 
-}  // namespace
-
 std::shared_ptr<const Group> Group::of(MPI_Comm comm) {
   int size = 1;
   TAILRACE_REAL(MPI_Comm_size)(comm, &size);
-  if (size == 1 || has_many_threads()) return Shared(new Group(comm));
+  if (size == 1 || any_thread_may_call()) return Shared(new Group(comm));
   void* known = nullptr;
   int is_known = 0;
   TAILRACE_REAL(MPI_Comm_get_attr)(comm, attribute(), static_cast<void*>(&known), &is_known);

@@ -12,6 +12,9 @@
 
 namespace tailrace::mpiio {
 
+// Returns true if any thread may call MPI at any time: the program has asked for MPI_THREAD_MULTIPLE, and got it.
+bool any_thread_may_call();
+
 class Group {
  public:
   // All processes of `comm` call together, before the program may free it. Files that are opened by one communicator

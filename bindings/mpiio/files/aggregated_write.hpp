@@ -8,11 +8,12 @@
 #include "mpiio/collective/hints.hpp"
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/collective/mpi_exchange.hpp"
+#include "mpiio/files/background_access.hpp"
 #include "mpiio/files/file_sink.hpp"
 
 namespace tailrace::mpiio {
 
-class AggregatedWrite {
+class AggregatedWrite : public BackgroundAccess {
  public:
   // The processes that have the file open. `comm` is for their exchanges.
   struct Processes {
@@ -27,14 +28,14 @@ class AggregatedWrite {
         sink_(output),
         exchange_(all.comm, number),
         write_({exchange_, sink_, data_}, data_.contribution(), all.nodes, all.choices.writes) {}
-  AggregatedWrite(const AggregatedWrite&) = delete;
-  AggregatedWrite& operator=(const AggregatedWrite&) = delete;
 
-  // As those of CollectiveWrite. The memory of the data may change when it has ended.
-  bool progress() { return write_.progress(); }
-  bool has_ended() const { return write_.has_ended(); }
+  bool progress() override { return write_.progress(); }
+  bool has_ended() const override { return write_.has_ended(); }
+  bool needs_progress() const override { return true; }
+  Outcome outcome() const override { return {write_.error(), write_.error() == MPI_SUCCESS ? data_.bytes() : 0}; }
+  uint64_t bytes() const override { return data_.bytes(); }
+  // As that of CollectiveWrite.
   bool is_individual() const { return write_.is_individual(); }
-  int error() const { return write_.error(); }
   const MemoryData& data() const { return data_; }
 
  private:

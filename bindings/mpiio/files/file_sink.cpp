@@ -1,7 +1,7 @@
 #include "mpiio/files/file_sink.hpp"
 
-#include "mpiio/files/failures.hpp"
 #include "mpiio/process/process.hpp"
+#include "mpiio/transfer/failures.hpp"
 
 namespace tailrace::mpiio {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collective/write/sink.hpp"
-#include "mpiio/files/output.hpp"
+#include "mpiio/transfer/output.hpp"
 
 namespace tailrace::mpiio {
 

@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <utility>
 
-#include "collective/plan.hpp"
 #include "collective/read/collective_read.hpp"
 #include "mpiio/collective/hints.hpp"
-#include "mpiio/files/failures.hpp"
+#include "mpiio/files/background_reads.hpp"
 #include "mpiio/mpi/memory_of_call.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/pending/pending.hpp"
+#include "mpiio/transfer/failures.hpp"
 
 namespace tailrace::mpiio {
-
-using collective::Algorithm;
 
 namespace {
 
@@ -31,17 +28,24 @@ Obstacle obstacle_of(const char* representation, const FlatType* etype, const Fl
   return filetype->ascends() && !below_zero ? Obstacle::none : Obstacle::overlap;
 }
 
+// Returns the first process that knows what is in the way of carrying the file; all.end() if none does.
+template <class Told>
+auto first_obstacle(const std::vector<Told>& all) {
+  return std::find_if(all.begin(), all.end(), [](const Told& one) { return one.obstacle != Obstacle::none; });
+}
+
 }  // namespace
 
 OpenFile::OpenFile(MPI_File handle, std::string path, Mode mode, std::shared_ptr<const Group> group, MPI_Info hints)
-    : handle_(handle), mode_(mode), group_(std::move(group)), output_(std::move(path), own_), reads_(own_, output_) {
-  all_.comm = group_->comm();
-  all_.choices = read_hints(hints, mpiio::choices());
-}
+    : handle_(handle),
+      mode_(mode),
+      output_(std::move(path), own_),
+      collectives_(std::move(group), read_hints(hints, mpiio::choices())),
+      reads_(own_, output_),
+      background_reads_(own_, output_) {}
 
-OpenFile::~OpenFile() {
-  if (has_own_comm_) TAILRACE_REAL(MPI_Comm_free)(&all_.comm);
-}
+// The program has waited for its reads, or is wrong.
+OpenFile::~OpenFile() { BackgroundReads::instance().finish(); }
 
 // The processes exchange what they know when they next need it: until then it has arrived, and nothing waits.
 void OpenFile::open(Obstacle mine, MPI_Offset position) {
@@ -54,9 +58,10 @@ void OpenFile::open(Obstacle mine, MPI_Offset position) {
   }
   known_view_ = mine == Obstacle::none;
   position_ = position;
-  openings_.assign(static_cast<size_t>(group_->size()), Opening{mine, Pending::instance().node(), all_.choices});
-  group_->begin_gather(openings_, &gathering_);
-  if (exchanges_in_background()) agree();
+  const Opening here{mine, collectives_.own(opens && own_.shares_cache())};
+  openings_.assign(static_cast<size_t>(collectives_.group().size()), here);
+  collectives_.group().begin_gather(openings_, &gathering_);
+  if (exchanges_in_background() || any_thread_may_call()) agree();
 }
 
 void OpenFile::agree() {
@@ -64,37 +69,26 @@ void OpenFile::agree() {
   if (openings_.empty()) return;
   TAILRACE_REAL(MPI_Wait)(&gathering_, MPI_STATUS_IGNORE);
   const std::vector<Opening> all = std::exchange(openings_, {});
-  if (tell_obstacles(all)) {
+  const int rank = collectives_.group().rank();
+  if (const auto first = first_obstacle(all); first != all.end()) {
+    if (first - all.begin() == rank) tell_obstacle(output_.path(), first->obstacle, not_opened_);
     is_obstructed_ = true;
     if (!std::exchange(known_view_, false)) return;
     if (const int failed = drain(); failed != MPI_SUCCESS) keep(failed);  // this process may have carried data
     TAILRACE_REAL(MPI_File_seek)(handle_, position_, MPI_SEEK_SET);
     return;
   }
-  all_.choices = all[0].choices;
-  for (const Opening& one : all) {
-    const auto first = std::find_if(all.begin(), all.end(), [&](const Opening& of) { return of.node == one.node; });
-    all_.nodes.push_back(static_cast<int>(first - all.begin()));
-  }
-  two_copies_.assign(all.size(), two_copies());
-  choose_aggregation();
-}
-
-// Tells what is in the way of carrying the file, by the first process that knows it. Returns false if nothing is.
-template <class Told>
-bool OpenFile::tell_obstacles(const std::vector<Told>& all) const {
-  const auto first =
-      std::find_if(all.begin(), all.end(), [](const Told& one) { return one.obstacle != Obstacle::none; });
-  if (first == all.end()) return false;
-  if (first - all.begin() == group_->rank()) tell_obstacle(output_.path(), first->obstacle, not_opened_);
-  return true;
+  std::vector<Collectives::Member> members;
+  for (const Opening& one : all) members.push_back(one.member);
+  collectives_.meet(members, view_);
+  set_sieve();
 }
 
 void OpenFile::change_hints(MPI_Info hints) {
   agree();
   if (is_obstructed_) return;
-  all_.choices = group_->gather(read_hints(hints, all_.choices))[0];
-  choose_aggregation();
+  collectives_.set_choices(collectives_.group().gather(read_hints(hints, collectives_.choices()))[0]);
+  set_sieve();
 }
 
 void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
@@ -110,86 +104,76 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
   } else if (mine == Obstacle::none) {
     view_ = View(displacement, element->size(), pattern);
   }
-  const std::vector<Viewing> all = group_->gather(Viewing{mine, read_hints(hints, all_.choices), two_copies()});
-  all_.choices = all[0].choices;
+  const Group& group = collectives_.group();
+  const std::vector<Viewing> all =
+      group.gather(Viewing{mine, read_hints(hints, collectives_.choices()), Collectives::two_copies(view_)});
   position_ = 0;
-  known_view_ = !tell_obstacles(all);
-  if (!known_view_) return;
-  for (size_t i = 0; i < all.size(); ++i) two_copies_[i] = all[i].two_copies;
-  choose_aggregation();
+  const auto first = first_obstacle(all);
+  known_view_ = first == all.end();
+  if (!known_view_ && first - all.begin() == group.rank()) tell_obstacle(output_.path(), first->obstacle);
+  std::vector<collective::Contribution> two_copies;
+  for (const Viewing& one : all) two_copies.push_back(one.two_copies);
+  collectives_.set_view(std::move(two_copies), all[0].choices);
+  set_sieve();
 }
 
-// Decides whether collective accesses in this view may go through aggregators. Processes of one node share a page
-// cache: each reads what it needs from there faster than others could send it. MPI lets the processes pass different
-// hints: those of the first one are in force.
-void OpenFile::choose_aggregation() {
-  const auto may_aggregate = [this](const collective::Options& options) {
-    if (all_.nodes.size() == 1 || options.algorithm == Algorithm::individual) return false;
-    return options.algorithm != Algorithm::automatic ||
-           collective::choose(two_copies_, options.large_piece) != Algorithm::individual;
-  };
-  aggregates_ = may_aggregate(all_.choices.writes);
-  const bool one_node = std::set<int>(all_.nodes.begin(), all_.nodes.end()).size() == 1;
-  const bool share_cache = one_node && all_.choices.reads.algorithm == Algorithm::automatic;
-  aggregates_reads_ = !share_cache && may_aggregate(all_.choices.reads);
-  reads_.reader().set_sieve(all_.choices.sieve_bytes);
-  // An exchange that goes on in the background may not meet those of other files.
-  if (aggregates_ && exchanges_in_background() && !has_own_comm_) {
-    has_own_comm_ = true;
-    TAILRACE_REAL(MPI_Comm_dup)(group_->comm(), &all_.comm);
-  }
-}
-
-uint32_t OpenFile::next_number() { return has_own_comm_ ? number_++ : group_->next_number(); }
-
-// Returns what a write of two copies of the view's pattern would bring: it shows whether the processes' data may be
-// small and interleaved. Each access decides by what it has.
-collective::Contribution OpenFile::two_copies() const {
-  return MemoryData(view_, 0, nullptr, view_.two_copies(), nullptr).contribution();
+void OpenFile::set_sieve() {
+  reads_.reader().set_sieve(collectives_.choices().sieve_bytes);
+  const std::lock_guard lock(background_);
+  background_reads_.reader().set_sieve(collectives_.choices().sieve_bytes);
 }
 
 void OpenFile::set_atomic(bool atomic) {
   atomic_ = atomic;
-  if (atomic && group_->rank() == 0) tell_obstacle(output_.path(), Obstacle::atomic);
+  if (atomic && collectives_.group().rank() == 0) tell_obstacle(output_.path(), Obstacle::atomic);
 }
 
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
+  return write(begin, memory, count, type, 0);
+}
+
+Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access) {
   const auto locked = lock();
   int error = MPI_SUCCESS;
   const auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
-  return error == MPI_SUCCESS ? write_own(data) : Outcome{error, 0};
+  return error == MPI_SUCCESS ? write_own(data, access) : Outcome{error, 0};
 }
 
 Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
-  if (!aggregates_) return write(begin, memory, count, type);
-  const Begun begun = exchange(begin, memory, count, type);
-  const Outcome end = finish(*begun.in_background);
-  if (begun.in_background->is_individual()) return write_own(begun.in_background->data());
-  if (begun.outcome.error != MPI_SUCCESS) return begun.outcome;
+  const uint64_t access = collectives_.next_write();
+  if (!collectives_.aggregates_writes()) return write(begin, memory, count, type, access);
+  int error = MPI_SUCCESS;
+  const std::shared_ptr<AggregatedWrite> begun = begin_exchange(begin, memory, count, type, false, error);
+  const Outcome end = finish(*begun);
+  if (begun->is_individual()) return write_own(begun->data(), access);
+  if (error != MPI_SUCCESS) return {error, 0};
   const int earlier = unreported_.exchange(MPI_SUCCESS);
   return earlier != MPI_SUCCESS ? Outcome{earlier, 0} : end;
 }
 
 Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
-  const bool exchanges =
-      aggregates_ && all_.choices.writes.algorithm != Algorithm::automatic && exchanges_in_background();
-  return exchanges ? exchange(begin, memory, count, type) : Begun{write(begin, memory, count, type)};
+  const uint64_t access = collectives_.next_write();
+  if (!collectives_.aggregates_in_background()) return {write(begin, memory, count, type, access)};
+  Begun begun;
+  begun.in_background = begin_exchange(begin, memory, count, type, true, begun.outcome.error);
+  return begun;
 }
 
-// Writes first what this process has handed over: those bytes, and those that an aggregator writes for it, may
-// overlap. A process whose arguments are wrong takes part without data.
-Begun OpenFile::exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
-  unreported_ = drain();
-  int error = MPI_SUCCESS;
+// Writes first what this process has handed over of the same part of the file: an aggregator may write other bytes
+// there for it. A process whose arguments are wrong takes part without data.
+std::shared_ptr<AggregatedWrite> OpenFile::begin_exchange(uint64_t begin, const void* memory, int64_t count,
+                                                          MPI_Datatype type, bool in_background, int& error) {
   auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
-  return {{error, 0}, std::make_shared<AggregatedWrite>(output_, all_, next_number(), std::move(data))};
+  const collective::Contribution part = data.contribution();
+  if (part.bytes > 0 && Pending::instance().has(own_.key(), part.begin, part.end)) unreported_ = drain();
+  return collectives_.begin(output_, std::move(data), in_background);
 }
 
 // Cuts what has many places in the file, or lies apart in memory: lists and copies of all might need more memory than
 // the bytes.
-Outcome OpenFile::write_own(const MemoryData& data) {
+Outcome OpenFile::write_own(const MemoryData& data, uint64_t access) {
   const uint64_t most = data.is_plain() ? data.bytes() : kAtOnce;
   for (uint64_t done = 0; done < data.bytes(); done += most) {
     const uint64_t length = std::min(most, data.bytes() - done);
@@ -201,7 +185,7 @@ Outcome OpenFile::write_own(const MemoryData& data) {
       data.copy(done, length, packed_.data());
       from = packed_.data();
     }
-    const Refusal refused = output_.write(extents, from);
+    const Refusal refused = output_.write(extents, from, access);
     if (refused.status != TAILRACE_OK) return {report_failure(refused.message, refused.system_errno), done};
   }
   return {take_failures(output_.path()), data.bytes()};
@@ -218,17 +202,46 @@ Outcome OpenFile::read(uint64_t begin, void* memory, int64_t count, MPI_Datatype
 // takes part without data.
 Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
-  if (!aggregates_reads_) return read(begin, memory, count, type);
+  if (!collectives_.aggregates_reads()) return read(begin, memory, count, type);
   const int earlier = drain();
   int error = MPI_SUCCESS;
   auto space = memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, error);
-  MpiExchange exchange(all_.comm, next_number());
-  collective::CollectiveRead read({exchange, reads_, space}, space.contribution(), all_.nodes, all_.choices.reads);
+  const auto [comm, number] = collectives_.next_exchange();
+  MpiExchange exchange(comm, number);
+  collective::CollectiveRead read({exchange, reads_, space}, space.contribution(), collectives_.nodes(),
+                                  collectives_.choices().reads);
   while (!read.has_ended()) {
     if (!read.progress()) sched_yield();
   }
   if (error != MPI_SUCCESS || earlier != MPI_SUCCESS) return {error != MPI_SUCCESS ? error : earlier, 0};
   return read.is_individual() ? read_own(space) : ended({read.bytes(), read.error()});
+}
+
+Begun OpenFile::begin_read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
+  const auto locked = lock();
+  Begun begun;
+  begun.outcome.error = unreported_.exchange(MPI_SUCCESS);
+  if (begun.outcome.error == MPI_SUCCESS) begun.outcome.error = take_failures(output_.path());
+  if (begun.outcome.error != MPI_SUCCESS) return begun;
+  auto space =
+      memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, begun.outcome.error);
+  if (space.bytes() == 0) return begun;
+  const auto read =
+      std::make_shared<BackgroundRead>(std::move(space), [this](MemorySpace& to) { return read_in_background(to); });
+  BackgroundReads::instance().begin(read);
+  begun.in_background = read;
+  return begun;
+}
+
+Outcome OpenFile::read_in_background(MemorySpace& space) {
+  const std::lock_guard lock(background_);
+  return ended(background_reads_.read(space));
+}
+
+void OpenFile::refresh() {
+  reads_.reader().refresh();
+  const std::lock_guard lock(background_);
+  background_reads_.reader().refresh();
 }
 
 Outcome OpenFile::read_own(MemorySpace& space) {
@@ -256,11 +269,11 @@ int OpenFile::drain() {
 
 void OpenFile::wait_for_others() { Pending::instance().wait_for_others(own_.key()); }
 
-Outcome finish(AggregatedWrite& write) {
-  while (!write.has_ended()) {
-    if (!write.progress()) sched_yield();
+Outcome finish(BackgroundAccess& access) {
+  while (!access.has_ended()) {
+    if (!access.progress()) sched_yield();
   }
-  return {write.error(), write.error() == MPI_SUCCESS ? write.data().bytes() : 0};
+  return access.outcome();
 }
 
 }  // namespace tailrace::mpiio

@@ -22,28 +22,23 @@
 #include "mpiio/collective/group.hpp"
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/files/aggregated_write.hpp"
+#include "mpiio/files/collectives.hpp"
 #include "mpiio/files/obstacle.hpp"
-#include "mpiio/files/output.hpp"
-#include "mpiio/files/own_descriptor.hpp"
-#include "mpiio/files/own_reads.hpp"
 #include "mpiio/mpi/mpi_header.hpp"
 #include "mpiio/process/process.hpp"
+#include "mpiio/transfer/output.hpp"
+#include "mpiio/transfer/own_descriptor.hpp"
+#include "mpiio/transfer/own_reads.hpp"
 #include "mpiio/types/view.hpp"
 
 namespace tailrace::mpiio {
 
-// The end of a call: an error of MPI, or MPI_SUCCESS; and how many bytes it has transferred.
-struct Outcome {
-  int error = MPI_SUCCESS;
-  uint64_t bytes = 0;
-};
-
-// A write that has begun. The memory must not change while it is going on.
+// A write or a read that has begun.
 struct Begun {
   Outcome outcome;
-  std::shared_ptr<AggregatedWrite> in_background = nullptr;  // null: it has ended
+  std::shared_ptr<BackgroundAccess> in_background = nullptr;  // null: it has ended
 
-  uint64_t bytes() const { return in_background != nullptr ? in_background->data().bytes() : outcome.bytes; }
+  uint64_t bytes() const { return in_background != nullptr ? in_background->bytes() : outcome.bytes; }
 };
 
 class OpenFile {
@@ -73,9 +68,9 @@ class OpenFile {
   void set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
                 MPI_Info hints);
   void change_hints(MPI_Info hints);
-  const Choices& choices() {
+  Collectives& collectives() {
     agree();
-    return all_.choices;
+    return collectives_;
   }
   std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
 
@@ -110,25 +105,26 @@ class OpenFile {
   // fewer bytes if the file ends before. All processes call read_all() together.
   Outcome read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
   Outcome read_all(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
+  // Begins a read, and waits for no other process, nor until anything is written.
+  Begun begin_read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
   // Waits until everything is written that this process has on its way. Returns the first failure of an earlier write
   // as an error.
   int drain();
   // Waits until everything of the file is written that other processes of the node have on their way.
   void wait_for_others();
   // Lets later reads see what other nodes have written.
-  void refresh() { reads_.reader().refresh(); }
+  void refresh();
   // Keeps an error that no call has returned, for the next one.
   void keep(int error) { unreported_ = error; }
 
-  // A write that has begun, for the call that ends it (MPI_File_write_all_end). A file has one at a time.
+  // An access that has begun, for the call that ends it (MPI_File_write_all_end). A file has one at a time.
   std::optional<Begun> split;
 
  private:
   // Opening, Viewing: the processes exchange them when they open the file, or set a view.
   struct Opening {
     Obstacle obstacle;
-    uint64_t node;  // a number of the node
-    Choices choices;
+    Collectives::Member member;
   };
   struct Viewing {
     Obstacle obstacle;
@@ -136,26 +132,24 @@ class OpenFile {
     collective::Contribution two_copies;
   };
 
-  template <class Told>
-  bool tell_obstacles(const std::vector<Told>& all) const;
-  void choose_aggregation();
-  collective::Contribution two_copies() const;
-  uint32_t next_number();
-  Begun exchange(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
-  Outcome write_own(const MemoryData& data);
+  void set_sieve();
+  std::shared_ptr<AggregatedWrite> begin_exchange(uint64_t begin, const void* memory, int64_t count,
+                                                  MPI_Datatype type, bool in_background, int& error);
+  Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access);
+  Outcome write_own(const MemoryData& data, uint64_t access);
   Outcome read_own(MemorySpace& space);
+  Outcome read_in_background(MemorySpace& space);
   Outcome ended(const collective::Source::End& end) const;
 
   static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
 
   const MPI_File handle_;
   const Mode mode_;
-  const std::shared_ptr<const Group> group_;
   OwnDescriptor own_;
   Output output_;
 
   // Changed by calls that all processes make together, while no other call uses the file.
-  AggregatedWrite::Processes all_;
+  Collectives collectives_;
   View view_;
   bool known_view_ = true;         // if not, the MPI does everything
   bool is_obstructed_ = false;     // no view can be known
@@ -163,11 +157,6 @@ class OpenFile {
   int not_opened_ = 0;             // why this process could not open the file; else 0
   MPI_Request gathering_ = MPI_REQUEST_NULL;
   bool atomic_ = false;
-  std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process
-  bool aggregates_ = false;                           // collective writes may go through aggregators
-  bool aggregates_reads_ = false;                     // collective reads may
-  bool has_own_comm_ = false;                         // for its exchanges; else it uses the group's
-  uint32_t number_ = 0;                               // of the next exchange in its own
 
   std::atomic<int> unreported_{MPI_SUCCESS};  // an error for the next call
 
@@ -175,9 +164,12 @@ class OpenFile {
   MPI_Offset position_ = 0;
   OwnReads reads_;
   std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
+
+  std::mutex background_;  // held while a read is made in the background; guards all below
+  OwnReads background_reads_;
 };
 
-// Waits for the end of a collective write. Returns how it has ended.
-Outcome finish(AggregatedWrite& write);
+// Waits for the end of an access. Returns how it has ended.
+Outcome finish(BackgroundAccess& access);
 
 }  // namespace tailrace::mpiio

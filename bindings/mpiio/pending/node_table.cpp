@@ -20,7 +20,7 @@
 namespace tailrace::mpiio {
 namespace {
 
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr timespec kAnswerWithin{0, 20'000'000};  // then the asker looks whether the process still lives
 constexpr int kLong = 500;                        // such times, after which the asker says for which process it waits
 constexpr int kMakerTries = 1000;                 // of a millisecond each, to wait for the maker of the table
@@ -66,6 +66,7 @@ struct NodeTable::Entry {
   std::atomic<uint64_t> length;
   std::atomic<uint64_t> step;
   std::atomic<uint64_t> count;
+  std::atomic<uint64_t> access;
 };
 
 struct alignas(64) NodeTable::Slot {
@@ -206,7 +207,7 @@ void NodeTable::begin_change() {
   std::atomic_thread_fence(std::memory_order_release);
 }
 
-void NodeTable::set(uint32_t entry, const FileKey& file, const BytePattern& bytes) {
+void NodeTable::set(uint32_t entry, const FileKey& file, const BytePattern& bytes, uint64_t access) {
   Entry& to = own_->entries[entry];
   to.device.store(file.device, std::memory_order_relaxed);
   to.inode.store(file.inode, std::memory_order_relaxed);
@@ -214,6 +215,7 @@ void NodeTable::set(uint32_t entry, const FileKey& file, const BytePattern& byte
   to.length.store(bytes.length, std::memory_order_relaxed);
   to.step.store(bytes.step, std::memory_order_relaxed);
   to.count.store(bytes.count, std::memory_order_relaxed);
+  to.access.store(access, std::memory_order_relaxed);
 }
 
 void NodeTable::set_count(uint32_t entries) { own_->used.store(entries, std::memory_order_relaxed); }
@@ -224,19 +226,20 @@ void NodeTable::end_change() {
 }
 
 std::optional<NodeTable::Process> NodeTable::find(uint32_t from, const FileKey& file,
-                                                  std::span<const BytePattern> bytes) const {
+                                                  std::span<const BytePattern> bytes, uint64_t access) const {
   const uint32_t high = std::min(table_->high.load(std::memory_order_relaxed), kSlots);
   for (uint32_t slot = from; slot < high; ++slot) {
     const Slot& other = table_->slots[slot];
     const uint32_t life =
         other.life.load(std::memory_order_acquire);  // before the bytes, which may be a later life's
-    if (&other != own_ && has(other, file, bytes)) return Process{slot, life};
+    if (&other != own_ && has(other, file, bytes, access)) return Process{slot, life};
   }
   return std::nullopt;
 }
 
 // Reads until no change has come between. Returns true for a process that has ended in the midst of a change.
-bool NodeTable::has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes) const {
+bool NodeTable::has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes,
+                    uint64_t access) const {
   constexpr int kTries = 1000;
   for (int tries = 0; tries < kTries; ++tries) {
     const uint32_t version = slot.version.load(std::memory_order_acquire);
@@ -251,6 +254,7 @@ bool NodeTable::has(const Slot& slot, const FileKey& file, std::span<const ByteP
       const Entry& entry = slot.entries[i];
       const FileKey other{entry.device.load(std::memory_order_relaxed), entry.inode.load(std::memory_order_relaxed)};
       if (!file.concerns(other)) continue;
+      if (access != 0 && entry.access.load(std::memory_order_relaxed) == access) continue;
       const BytePattern pending{
           entry.begin.load(std::memory_order_relaxed), entry.length.load(std::memory_order_relaxed),
           entry.step.load(std::memory_order_relaxed), entry.count.load(std::memory_order_relaxed)};

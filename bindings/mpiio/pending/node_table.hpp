@@ -45,7 +45,8 @@ class NodeTable {
 
   // Changes the own slot. A reader sees the slot before or after the changes between begin_change() and end_change().
   void begin_change();
-  void set(uint32_t entry, const FileKey& file, const BytePattern& bytes);
+  // `access`: the number of the collective access that the bytes belong to; 0: of none.
+  void set(uint32_t entry, const FileKey& file, const BytePattern& bytes, uint64_t access = 0);
   void set_count(uint32_t entries);
   void end_change();
 
@@ -55,8 +56,10 @@ class NodeTable {
     uint32_t life = 0;
   };
   // Returns the next process, from slot `from` on, that has bytes of the file on their way which touch any of the
-  // patterns, or may have had them when it ended; none if there is no more. The own slot is left out.
-  std::optional<Process> find(uint32_t from, const FileKey& file, std::span<const BytePattern> bytes) const;
+  // patterns, or may have had them when it ended; none if there is no more. The own slot is left out, and so are
+  // bytes of the collective access of that number, if it is not 0: those of its processes do not overlap.
+  std::optional<Process> find(uint32_t from, const FileKey& file, std::span<const BytePattern> bytes,
+                              uint64_t access = 0) const;
   // Asks the process to write what it has on its way now, and waits until it has. If the process has ended, waits for
   // what it left.
   void ask(const Process& process) const;
@@ -79,7 +82,7 @@ class NodeTable {
   bool take_slot(uint32_t slot, bool even_if_not_written);
   bool is_held(uint32_t slot) const;
   bool wait_if_ended(const Process& process) const;
-  bool has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes) const;
+  bool has(const Slot& slot, const FileKey& file, std::span<const BytePattern> bytes, uint64_t access) const;
 
   const WaitForDeparted wait_for_departed_;
   mutable std::mutex

@@ -37,7 +37,7 @@ void Pending::forget_in_child() {
 Pending::Pending() : table_(NodeTable::default_path(), process::wait_for_departed) {}
 
 // Starts the thread with the first bytes: until then, others have nothing to ask for.
-Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_extent> extents) {
+Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access) {
   Pending& pending = instance();
   std::unique_lock lock(pending.mutex_);
   while (!pending.has_room()) {
@@ -51,7 +51,7 @@ Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_
   }
   number_ = ++pending.number_;
   pending.handing_over_.insert(number_);
-  for (const BytePattern& bytes : patterns_of(extents, kMostPatterns)) pending.put(file, bytes);
+  for (const BytePattern& bytes : patterns_of(extents, kMostPatterns)) pending.put(file, bytes, access);
 }
 
 Pending::HandingOver::~HandingOver() {
@@ -61,8 +61,8 @@ Pending::HandingOver::~HandingOver() {
 }
 
 // Joins bytes that follow those of the latest hand-over.
-void Pending::put(const FileKey& file, const BytePattern& bytes) {
-  if (!entries_.empty() && entries_.back().file == file) {
+void Pending::put(const FileKey& file, const BytePattern& bytes, uint64_t access) {
+  if (!entries_.empty() && entries_.back().file == file && entries_.back().access == access) {
     Entry& last = entries_.back();
     const bool follows = last.bytes.count == 1 && bytes.count == 1 && last.bytes.end() == bytes.begin;
     if (follows || last.bytes == bytes) {
@@ -71,7 +71,7 @@ void Pending::put(const FileKey& file, const BytePattern& bytes) {
       return show(entries_.size() - 1);
     }
   }
-  entries_.push_back({file, bytes, number_});
+  entries_.push_back({file, bytes, number_, access});
   show(entries_.size() - 1);
 }
 
@@ -89,7 +89,8 @@ bool Pending::has_room() {
     if (same == joined.end()) same = joined.insert(same, entry);
     const uint64_t begin = std::min(same->bytes.begin, entry.bytes.begin);
     const uint64_t end = std::max(same->bytes.end(), entry.bytes.end());
-    *same = {entry.file, {begin, end - begin, 0, 1}, std::max(same->number, entry.number)};
+    const uint64_t access = same->access == entry.access ? entry.access : 0;
+    *same = {entry.file, {begin, end - begin, 0, 1}, std::max(same->number, entry.number), access};
   }
   entries_ = std::move(joined);
   show(0);
@@ -100,7 +101,7 @@ bool Pending::has_room() {
 void Pending::show(size_t from) {
   table_.begin_change();
   for (size_t i = from; i < entries_.size(); ++i) {
-    table_.set(static_cast<uint32_t>(i), entries_[i].file, entries_[i].bytes);
+    table_.set(static_cast<uint32_t>(i), entries_[i].file, entries_[i].bytes, entries_[i].access);
   }
   table_.set_count(static_cast<uint32_t>(entries_.size()));
   table_.end_change();
@@ -170,13 +171,13 @@ Refusal Pending::flush() {
   return refused;
 }
 
-void Pending::wait_for_others(const FileKey& file, std::span<const tailrace_extent> extents) {
-  wait_for(file, patterns_of(extents, kMostPatterns));
+void Pending::wait_for_others(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access) {
+  wait_for(file, patterns_of(extents, kMostPatterns), access);
 }
 
 void Pending::wait_for_others(const FileKey& file) {
   const BytePattern all{0, UINT64_MAX, 0, 1};
-  wait_for(file, {&all, 1});
+  wait_for(file, {&all, 1}, 0);
 }
 
 void Pending::settle_all() {
@@ -184,10 +185,10 @@ void Pending::settle_all() {
   wait_for_others(FileKey());
 }
 
-void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes) {
+void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access) {
   if (!keeps_order()) return;
   uint32_t from = 0;
-  while (const std::optional<NodeTable::Process> other = table_.find(from, file, bytes)) {
+  while (const std::optional<NodeTable::Process> other = table_.find(from, file, bytes, access)) {
     table_.ask(*other);
     from = other->slot + 1;
   }

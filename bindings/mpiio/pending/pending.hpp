@@ -32,10 +32,11 @@ class Pending {
   // Returns the number of the node's table: processes with the same number wait for each other's bytes.
   uint64_t node() const { return table_.number(); }
 
-  // HandingOver: make it before bytes are handed over, and destroy it when they have been.
+  // HandingOver: make it before bytes are handed over, and destroy it when they have been. `access`: see
+  // wait_for_others().
   class HandingOver {
    public:
-    HandingOver(const FileKey& file, std::span<const tailrace_extent> extents);
+    HandingOver(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access);
     ~HandingOver();
     HandingOver(const HandingOver&) = delete;
     HandingOver& operator=(const HandingOver&) = delete;
@@ -56,8 +57,10 @@ class Pending {
   process::ProcessClient::Refusal flush();
 
   // Waits until everything is written that other processes of the node have on their way: of the extents, or of the
-  // whole file. Does nothing if the program asks for no more order than MPI-IO promises.
-  void wait_for_others(const FileKey& file, std::span<const tailrace_extent> extents);
+  // whole file. Does nothing if the program asks for no more order than MPI-IO promises. `access`: the number of the
+  // collective write that the extents belong to, which all of its processes know; 0: of none. Its processes write
+  // different bytes, as MPI asks for, and do not wait for one another.
+  void wait_for_others(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access = 0);
   void wait_for_others(const FileKey& file);
   // Writes everything, here and in other processes of the node, before the MPI accesses a file that is not known
   // here.
@@ -68,6 +71,7 @@ class Pending {
     FileKey file;
     BytePattern bytes;
     uint64_t number;  // of the latest hand-over in it
+    uint64_t access;  // the collective write that all of it belongs to; 0: none
   };
   struct Mark {
     uint64_t mark;    // the carrier's
@@ -76,8 +80,8 @@ class Pending {
 
   static void forget_in_child();
   bool has_room();
-  void wait_for(const FileKey& file, std::span<const BytePattern> bytes);
-  void put(const FileKey& file, const BytePattern& bytes);
+  void wait_for(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access);
+  void put(const FileKey& file, const BytePattern& bytes, uint64_t access);
   uint64_t handed() const;
   void look();
   void set_mark();

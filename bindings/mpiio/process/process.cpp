@@ -56,8 +56,27 @@ bool read_own(const std::string& key, const std::string& value, collective::Opti
   return key == "aggregators=" && error == std::errc() && last == end && options.aggregators > 0;
 }
 
+// TAILRACE_MPIIO_NODE_SIZE=n, for tests of what happens on several nodes: n processes with neighbouring ranks count
+// as a node, with a runtime directory of its own, where its processes meet each other and their server.
+void divide_into_nodes() {
+  const char* const size = std::getenv("TAILRACE_MPIIO_NODE_SIZE");
+  if (size == nullptr || std::atol(size) < 1) return;
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    const char* const rank = std::getenv(name);
+    if (rank == nullptr) continue;
+    const char* const named = std::getenv("TAILRACE_RUNTIME_DIR");
+    const std::string directory =
+        named != nullptr && *named != '\0' ? std::string(named) : "/dev/shm/tailrace-" + std::to_string(::getuid());
+    if (directory.find(".node-") != std::string::npos) return;  // a parent has done it
+    const std::string node = std::to_string(std::atol(rank) / std::atol(size));
+    ::setenv("TAILRACE_RUNTIME_DIR", (directory + ".node-" + node).c_str(), 1);
+    return;
+  }
+}
+
 Process::Process()
     : client({"MPI-IO", "mpiio", [] { instance().client.end(); }, [] { instance().client.end_by_signal(); }}) {
+  divide_into_nodes();
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
   settings.direct = true;  // programs write long runs, and sync them

@@ -33,8 +33,11 @@ def library(mpi):
     return run_command.PRELOADED / f"libtailrace_mpiio_{mpi.name}.so"
 
 
-def start(mpi, ranks, words, settings=None):
+def start(mpi, ranks, words, settings=None, node_size=None):
+    """`node_size`: that many processes count as a node."""
     environment = dict(os.environ)
+    if node_size is not None:
+        environment["TAILRACE_MPIIO_NODE_SIZE"] = str(node_size)
     if settings is not None:
         environment |= {"LD_PRELOAD": str(library(mpi)), "TAILRACE_MPIIO": settings}
     environment["OMPI_MCA_sharedfp"] = "^sm"  # Debian's Open MPI 4.1.4 cannot open files with it, as root
@@ -47,14 +50,14 @@ def one_seed():
     return random.randrange(1 << 30)
 
 
-def run_random_program(tmp_path, mpi, ranks, seed, settings, words=None):
+def run_random_program(tmp_path, mpi, ranks, seed, settings, words=None, node_size=None, more=()):
     """Runs it with tailrace and without: what it reads, and its files, are equal. Returns what tailrace printed.
-    `words`: how to start it with tailrace, if not by its name."""
+    `words`: how to start it with tailrace, if not by its name; `more`: arguments of it."""
     print("seed", seed)
     plain, carried = tmp_path / f"plain{seed}", tmp_path / f"carried{seed}"
-    without = start(mpi, ranks, [program(mpi), plain, seed])
+    without = start(mpi, ranks, [program(mpi), plain, seed, *more])
     assert without.returncode == 0, without.stderr
-    done = start(mpi, ranks, [*(words or [program(mpi)]), carried, seed], settings)
+    done = start(mpi, ranks, [*(words or [program(mpi)]), carried, seed, *more], settings, node_size)
     assert done.returncode == 0, done.stderr
     assert done.stdout == without.stdout and "read " in done.stdout  # a hash of all that it has read
     for file in ("", ".other"):
@@ -67,6 +70,77 @@ def run_random_program(tmp_path, mpi, ranks, seed, settings, words=None):
 def test_random_programs_write_equal_files(tmp_path, mpi, ranks, settings, runtime_directory):
     printed = run_random_program(tmp_path, mpi, ranks, one_seed(), settings)
     assert len(re.findall("writes? of MPI-IO data", printed)) == ranks, printed
+
+
+@pytest.fixture
+def runtime_directories(tmp_path, monkeypatch):
+    """Those of several nodes; returns the beginning of their names."""
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
+    return "run.node-"
+
+
+# Then small pieces are exchanged, with MPI_THREAD_MULTIPLE also in the background.
+@pytest.mark.parametrize("more", [(), ("threads",)], ids=["single", "multiple"])
+@pytest.mark.parametrize("place", ["thread", "core"])
+def test_random_programs_write_equal_files_on_several_nodes(tmp_path, mpi, place, more, runtime_directories):
+    run_random_program(tmp_path, mpi, 2, one_seed() & ~1, f"place={place}", node_size=1, more=more)
+
+
+WRITES_WITHOUT_CALLS = r"""
+#include <mpi.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+/* Two processes write pieces of 8 bytes in turn, by one nonblocking collective call, and then look at the file until
+   it has all pieces of both. */
+int main(int argc, char** argv) {
+  enum { kPieces = 20000, kPiece = 8 };
+  static char mine[kPieces * kPiece], all[2 * kPieces * kPiece];
+  int rank, provided;
+  const int level = strcmp(argv[2], "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, level, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  memset(mine, 'a' + rank, sizeof mine);
+  MPI_Datatype pieces;
+  MPI_Type_vector(kPieces, kPiece, 2 * kPiece, MPI_BYTE, &pieces);
+  MPI_Type_commit(&pieces);
+  MPI_File file;
+  if (MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file)) return 1;
+  if (MPI_File_set_view(file, rank * kPiece, MPI_BYTE, pieces, "native", MPI_INFO_NULL)) return 1;
+  MPI_Request request;
+  if (MPI_File_iwrite_at_all(file, 0, mine, sizeof mine, MPI_BYTE, &request)) return 1;
+  const int own = open(argv[1], O_RDONLY);
+  for (int tries = 0;; ++tries) {
+    size_t right = 0;
+    const ssize_t size = pread(own, all, sizeof all, 0);
+    for (size_t i = 0; i < sizeof all; ++i) right += all[i] == (i / kPiece % 2 ? 'b' : 'a');
+    if (size == sizeof all && right == sizeof all) break;
+    if (tries == 30000) return 2;
+    const struct timespec pause = {0, 1000000};
+    nanosleep(&pause, NULL);
+  }
+  if (MPI_Wait(&request, MPI_STATUS_IGNORE) || MPI_File_close(&file)) return 1;
+  return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("level, node_size", [("single", None), ("multiple", 1)], ids=["one node", "two nodes"])
+@pytest.mark.parametrize("place", ["thread", "core"])
+def test_a_collective_write_goes_on_without_calls_of_mpi(tmp_path, mpi, place, level, node_size,
+                                                         runtime_directories):
+    (tmp_path / "program.c").write_text(WRITES_WITHOUT_CALLS)
+    subprocess.run([mpi.cc, "-w", tmp_path / "program.c", "-o", tmp_path / "program"], check=True)
+    done = start(mpi, 2, [tmp_path / "program", tmp_path / "file", level], f"place={place}", node_size)
+    assert done.returncode == 0, done.stderr
+
+
+def test_processes_with_neighbouring_ranks_may_count_as_a_node(tmp_path, mpi, runtime_directories):
+    done = start(mpi, 3, [program(mpi), tmp_path / "file", 2], "place=core", node_size=2)
+    assert done.returncode == 0, done.stderr
+    tables = {path.name.split(".pending")[0] for path in tmp_path.glob(f"{runtime_directories}*.pending-*")}
+    assert tables == {f"{runtime_directories}0", f"{runtime_directories}1"}
 
 
 # A program with an even seed has no hints. MPICH's processes do not sleep while they wait, so three on two cpus take

@@ -25,6 +25,9 @@ class OwnDescriptor {
   // when it was opened again.
   bool has_twin() const;
 
+  // Returns true if all processes of the node share the file's page cache, where small pieces cost little.
+  bool shares_cache() const;
+
   int get() const { return descriptor_; }
   // The file; while it is not open: unknown.
   const FileKey& key() const { return key_; }

@@ -12,9 +12,9 @@
 
 #include "collective/read/source.hpp"
 #include "mpiio/collective/memory_data.hpp"
-#include "mpiio/files/file_reader.hpp"
-#include "mpiio/files/output.hpp"
-#include "mpiio/files/own_descriptor.hpp"
+#include "mpiio/transfer/file_reader.hpp"
+#include "mpiio/transfer/output.hpp"
+#include "mpiio/transfer/own_descriptor.hpp"
 
 namespace tailrace::mpiio {
 

@@ -1,4 +1,4 @@
-#include "mpiio/files/own_reads.hpp"
+#include "mpiio/transfer/own_reads.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "mpiio/files/failures.hpp"
+#include "mpiio/transfer/failures.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "collective/read/source.hpp"
-#include "mpiio/files/own_descriptor.hpp"
-#include "mpiio/files/read_pattern.hpp"
+#include "mpiio/transfer/own_descriptor.hpp"
+#include "mpiio/transfer/read_pattern.hpp"
 #include "process_client/bytes/sieve.hpp"
 
 namespace tailrace::mpiio {

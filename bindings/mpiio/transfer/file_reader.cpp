@@ -1,4 +1,4 @@
-#include "mpiio/files/file_reader.hpp"
+#include "mpiio/transfer/file_reader.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "mpiio/files/output.hpp"
+#include "mpiio/transfer/output.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,11 +82,11 @@ bool Output::are_small(std::span<const tailrace_extent> extents) {
   return true;
 }
 
-Output::Refusal Output::write(std::span<const tailrace_extent> extents, const std::byte* from) {
-  Pending::instance().wait_for_others(own_.key(), extents);
+Output::Refusal Output::write(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access) {
+  Pending::instance().wait_for_others(own_.key(), extents, access);
   const std::lock_guard lock(mutex_);
   if (are_small(extents) || !open_for_server()) return write_here(extents, from);
-  const Pending::HandingOver handing_over(own_.key(), extents);
+  const Pending::HandingOver handing_over(own_.key(), extents, access);
   return carrier().write(*raw_, extents, from);
 }
 
@@ -95,7 +95,7 @@ Output::Refusal Output::iwrite(std::span<const tailrace_extent> extents, const s
   Pending::instance().wait_for_others(own_.key(), extents);
   const std::lock_guard lock(mutex_);
   if (!open_for_server()) return write_here(extents, from);
-  const Pending::HandingOver handing_over(own_.key(), extents);
+  const Pending::HandingOver handing_over(own_.key(), extents, 0);
   return carrier().iwrite(*raw_, extents, from, tickets);
 }
 

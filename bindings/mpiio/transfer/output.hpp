@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "mpiio/files/own_descriptor.hpp"
+#include "mpiio/transfer/own_descriptor.hpp"
 #include "process_client/process_client.hpp"
 
 namespace tailrace::mpiio {
@@ -33,8 +33,9 @@ class Output {
 
   const std::string& path() const { return path_; }
   // Hand over the bytes, which lie at `from` back to back, to be written later, or write them now. iwrite()
-  // appends a ticket for each part to `tickets`.
-  Refusal write(std::span<const tailrace_extent> extents, const std::byte* from);
+  // appends a ticket for each part to `tickets`. `access`: the collective write that they belong to
+  // (Pending::wait_for_others).
+  Refusal write(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access);
   Refusal iwrite(std::span<const tailrace_extent> extents, const std::byte* from,
                  std::vector<tailrace_ticket>& tickets);
   // Returns the file for the server; none if it has not opened it.

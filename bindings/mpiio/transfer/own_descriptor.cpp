@@ -1,10 +1,13 @@
-#include "mpiio/files/own_descriptor.hpp"
+#include "mpiio/transfer/own_descriptor.hpp"
 
 #include <fcntl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "collective/local_file_system.hpp"
 
 namespace tailrace::mpiio {
 
@@ -30,6 +33,11 @@ bool OwnDescriptor::has_twin() const {
     if (FileKey::of(other).is(key_)) return true;
   }
   return false;
+}
+
+bool OwnDescriptor::shares_cache() const {
+  struct statfs found {};
+  return ::fstatfs(descriptor_, &found) == 0 && collective::is_local_file_system(static_cast<uint32_t>(found.f_type));
 }
 
 }  // namespace tailrace::mpiio

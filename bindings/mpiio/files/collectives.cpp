@@ -1,0 +1,101 @@
+#include "mpiio/files/collectives.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "collective/plan.hpp"
+#include "mpiio/mpi/real_mpi.hpp"
+#include "mpiio/pending/pending.hpp"
+#include "mpiio/process/process.hpp"
+
+namespace tailrace::mpiio {
+
+using collective::Algorithm;
+
+namespace {
+
+uint64_t random_number() {
+  std::random_device source;
+  return (uint64_t{source()} << 32) | source();
+}
+
+}  // namespace
+
+Collectives::Collectives(std::shared_ptr<const Group> group, const Choices& choices) : group_(std::move(group)) {
+  all_.comm = group_->comm();
+  all_.choices = choices;
+}
+
+Collectives::~Collectives() {
+  if (has_own_comm_) TAILRACE_REAL(MPI_Comm_free)(&all_.comm);
+}
+
+Collectives::Member Collectives::own(bool shares_cache) const {
+  return {Pending::instance().node(), random_number(), shares_cache, any_thread_may_call(), all_.choices};
+}
+
+collective::Contribution Collectives::two_copies(const View& view) {
+  return MemoryData(view, 0, nullptr, view.two_copies(), nullptr).contribution();
+}
+
+void Collectives::meet(const std::vector<Member>& all, const View& view) {
+  all_.choices = all[0].choices;
+  writes_ = all[0].number;
+  for (const Member& one : all) {
+    const auto first = std::find_if(all.begin(), all.end(), [&](const Member& of) { return of.node == one.node; });
+    all_.nodes.push_back(static_cast<int>(first - all.begin()));
+  }
+  share_cache_ = std::all_of(all.begin(), all.end(),
+                             [&](const Member& one) { return one.shares_cache && one.node == all[0].node; });
+  has_progress_thread_ =
+      std::all_of(all.begin(), all.end(), [](const Member& one) { return one.any_thread_may_call; });
+  two_copies_.assign(all.size(), two_copies(view));
+  choose_aggregation();
+}
+
+void Collectives::set_choices(const Choices& choices) {
+  all_.choices = choices;
+  choose_aggregation();
+}
+
+void Collectives::set_view(std::vector<collective::Contribution> two_copies, const Choices& choices) {
+  two_copies_ = std::move(two_copies);
+  set_choices(choices);
+}
+
+void Collectives::choose_aggregation() {
+  const auto may_aggregate = [this](const collective::Options& options) {
+    if (all_.nodes.size() == 1 || options.algorithm == Algorithm::individual) return false;
+    return options.algorithm != Algorithm::automatic ||
+           collective::choose(two_copies_, options.large_piece) != Algorithm::individual;
+  };
+  aggregates_ = may_aggregate(all_.choices.writes);
+  aggregates_reads_ = may_aggregate(all_.choices.reads);
+  if (share_cache_ && all_.choices.reads.algorithm == Algorithm::automatic) aggregates_reads_ = false;
+  // An exchange that goes on in the background may not meet those of other files.
+  if (aggregates_ && (exchanges_in_background() || has_progress_thread_) && !has_own_comm_) {
+    has_own_comm_ = true;
+    TAILRACE_REAL(MPI_Comm_dup)(group_->comm(), &all_.comm);
+  }
+}
+
+bool Collectives::aggregates_in_background() const {
+  const bool is_named = all_.choices.writes.algorithm != Algorithm::automatic;
+  if (!is_named) return aggregates_ && has_progress_thread_ && !share_cache_;
+  return aggregates_ && (has_progress_thread_ || exchanges_in_background());
+}
+
+uint64_t Collectives::next_write() { return ++writes_ != 0 ? writes_ : ++writes_; }
+
+std::shared_ptr<AggregatedWrite> Collectives::begin(Output& output, MemoryData data, bool in_background) {
+  AggregatedWrite::Processes all = all_;
+  collective::Options& writes = all.choices.writes;
+  if (in_background && writes.algorithm == Algorithm::automatic) writes.algorithm = Algorithm::dynamic;
+  return std::make_shared<AggregatedWrite>(output, all, next_exchange().second, std::move(data));
+}
+
+std::pair<MPI_Comm, uint32_t> Collectives::next_exchange() {
+  return {all_.comm, has_own_comm_ ? exchanges_++ : group_->next_number()};
+}
+
+}  // namespace tailrace::mpiio

@@ -1,0 +1,78 @@
+// Collectives: how the collective accesses of an open file are made: each process makes its own part, or the
+// processes exchange data, and aggregators make larger parts for all.
+//
+// Where the processes share a page cache, their pieces can meet there, without one process waiting for another. So
+// nonblocking writes do, which go on while the program computes, and reads. In a blocking write, exchanging small
+// pieces is faster. All processes call together, with what all of them have told each other, so all decide alike.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "mpiio/collective/group.hpp"
+#include "mpiio/collective/hints.hpp"
+#include "mpiio/files/aggregated_write.hpp"
+#include "mpiio/types/view.hpp"
+
+namespace tailrace::mpiio {
+
+class Collectives {
+ public:
+  // Member: what the processes tell each other about themselves.
+  struct Member {
+    uint64_t node;             // a number of the node
+    uint64_t number;           // random
+    bool shares_cache;         // see OwnDescriptor
+    bool any_thread_may_call;  // MPI
+    Choices choices;
+  };
+
+  Collectives(std::shared_ptr<const Group> group, const Choices& choices);
+  ~Collectives();
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
+  const Group& group() const { return *group_; }
+  Member own(bool shares_cache) const;
+  // Returns what a write of two copies of the view's pattern would bring: it shows whether the processes' data may be
+  // small and interleaved. Each access decides by what it has.
+  static collective::Contribution two_copies(const View& view);
+
+  // Learn what the processes have told each other, by rank. MPI lets them pass different hints: those of the first
+  // one are in force.
+  void meet(const std::vector<Member>& all, const View& view);
+  void set_choices(const Choices& choices);
+  void set_view(std::vector<collective::Contribution> two_copies, const Choices& choices);
+
+  const Choices& choices() const { return all_.choices; }
+  const std::vector<int>& nodes() const { return all_.nodes; }
+  // Return true if accesses in the view may go through aggregators: writes, writes in the background, reads.
+  bool aggregates_writes() const { return aggregates_; }
+  bool aggregates_in_background() const;
+  bool aggregates_reads() const { return aggregates_reads_; }
+
+  // Returns the number of a collective write that begins: the same one in all processes, and in no other opening.
+  uint64_t next_write();
+  // Begins a write through aggregators; never waits. One in the background is not left to the processes.
+  std::shared_ptr<AggregatedWrite> begin(Output& output, MemoryData data, bool in_background);
+  // Returns the messages of an access through aggregators that begins.
+  std::pair<MPI_Comm, uint32_t> next_exchange();
+
+ private:
+  void choose_aggregation();
+
+  const std::shared_ptr<const Group> group_;
+  AggregatedWrite::Processes all_;
+  std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process
+  bool share_cache_ = false;                          // all processes have one page cache of the file
+  bool has_progress_thread_ = false;                  // each process has one, for exchanges
+  bool aggregates_ = false;
+  bool aggregates_reads_ = false;
+  bool has_own_comm_ = false;  // for exchanges; else it uses the group's
+  uint32_t exchanges_ = 0;     // in its own
+  uint64_t writes_ = 0;        // number of the latest one
+};
+
+}  // namespace tailrace::mpiio
