@@ -61,6 +61,8 @@ void add_output(CLI::App& app, Options& o) {
       ->group(group);
   app.add_flag("--sync-each", o.sync_each, "with blocking: sync the file after each plane, too, not only at the end")
       ->group(group);
+  app.add_flag("--test-each", o.test_each, "with nonblocking: call MPI_Test after each strip, so that MPI can go on")
+      ->group(group);
   app.add_flag("--progress", o.progress, "show progress on stderr even if it is no terminal")->group(group);
 }
 
@@ -82,6 +84,9 @@ ParsedOptions parse_options(int argc, char** argv, bool prints) {
     app.parse(argc, argv);
     if (options.sync_each && options.output != OutputKind::blocking) {
       throw CLI::ValidationError("--sync-each", "found beside another output than blocking");
+    }
+    if (options.test_each && options.output != OutputKind::nonblocking) {
+      throw CLI::ValidationError("--test-each", "found beside another output than nonblocking");
     }
   } catch (const CLI::ParseError& error) {
     const int code = prints ? app.exit(error) : error.get_exit_code();

@@ -20,6 +20,7 @@ struct Options {
   long strip = 256;  // rows
   OutputKind output = OutputKind::blocking;
   bool sync_each = false;
+  bool test_each = false;  // MPI_Test after each strip
   std::string file = "texture.f32";
   bool progress = false;
 };

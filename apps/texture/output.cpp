@@ -84,6 +84,10 @@ class Nonblocking : public Output {
                 "MPI_File_iwrite_at_all");
     turn_ = 1 - turn_;
   }
+  void test() override {
+    int done = 0;
+    for (MPI_Request& request : requests_) file_.check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  }
   void finish() override {
     wait(turn_);
     wait(1 - turn_);

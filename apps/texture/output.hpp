@@ -30,6 +30,8 @@ class Output {
   virtual float* buffer() = 0;
   // Takes the plane that was put into the last buffer(). Throws Error.
   virtual void write() = 0;
+  // Gives MPI a call in which it can make progress of what is under way. Throws Error.
+  virtual void test() {}
   // Returns when all planes are on the disk. Throws Error.
   virtual void finish() = 0;
 };

@@ -68,7 +68,7 @@ class Analysis {
       timed(compute_seconds, [&] { load(channel); });
       for (long filter = 0; filter < filters; ++filter) {
         float* const plane = timed(write_seconds, [&] { return output->buffer(); });
-        timed(compute_seconds, [&] { compute(filter, plane); });
+        compute(filter, plane, *output);
         timed(write_seconds, [&] { output->write(); });
         progress.show(channel * filters + filter + 1);
       }
@@ -94,11 +94,14 @@ class Analysis {
     }
   }
 
-  void compute(long filter, float* plane) {
+  void compute(long filter, float* plane, Output& output) {
     for (long strip = block_.first_strip; strip < block_.end_strip; ++strip) {
       const long first = strips_.first_row(strip) - block_.first_row;
-      convolution_.magnitude(strip - block_.first_strip, filter, strips_.height_of(strip),
-                             plane + first * shape_.columns);
+      timed(compute_seconds, [&] {
+        convolution_.magnitude(strip - block_.first_strip, filter, strips_.height_of(strip),
+                               plane + first * shape_.columns);
+      });
+      if (options_.test_each) timed(write_seconds, [&] { output.test(); });
     }
   }
 

@@ -26,11 +26,13 @@ class Way:
     output: str  # none, blocking or nonblocking
     place: str = ""  # of tailrace; "": the MPI alone
     sync_each: bool = False  # after each plane; otherwise only at the end
+    test_each: bool = False  # calls MPI_Test after each strip
 
     def __str__(self) -> str:
         if self.output == "none":
             return "no output"
-        words = [self.output, "synced each time"] if self.sync_each else [self.output]
+        words = [self.output]
+        words += ["synced each time"] if self.sync_each else ["tested"] if self.test_each else []
         return ", ".join([*words, f"tailrace, place {self.place}" if self.place else "the MPI alone"])
 
 
@@ -38,7 +40,7 @@ NONE = Way("none")
 SYNCHRONOUS = Way("blocking")  # hands the data to the kernel, which writes many of them in the background
 SYNCED = Way("blocking", sync_each=True)  # as on file systems that cache nothing for a client
 PLACES = ("thread", "core")
-WAYS = (NONE, SYNCED, SYNCHRONOUS, Way("nonblocking"),
+WAYS = (NONE, SYNCED, SYNCHRONOUS, Way("nonblocking"), Way("nonblocking", test_each=True),
         *(Way(output, place) for place in PLACES for output in ("blocking", "nonblocking")))
 
 
@@ -69,8 +71,8 @@ def path_of(mpi: Mpi, build: pathlib.Path = BUILD) -> pathlib.Path:
 def command(mpi: Mpi, build: pathlib.Path, ranks: int, way: Way, options: Sequence[object],
             budget: str = "") -> list[str]:
     """Returns the command of a run; `options` are the program's, `budget` is tailrace's."""
-    sync = ["--sync-each"] if way.sync_each else []
-    words = mpi.start(ranks, path_of(mpi, build), "--output", way.output, *sync, *options)
+    more = ["--sync-each"] if way.sync_each else ["--test-each"] if way.test_each else []
+    words = mpi.start(ranks, path_of(mpi, build), "--output", way.output, *more, *options)
     if not way.place:
         return words
     run = [sys.executable, "-m", "tailrace.cli", "run", "--mpiio", "--place", way.place]

@@ -74,7 +74,8 @@ def test_any_number_of_ranks_has_the_same_results(tmp_path, built):
 @pytest.mark.parametrize("settings", ["", "place=core"], ids=["thread", "core"])
 def test_tailrace_writes_the_same_bytes(tmp_path, built, settings, runtime_directory):
     plain = results(built, 3, tmp_path / "plain", SIZE)
-    for words in (["--output", "blocking"], ["--output", "nonblocking"], ["--sync-each"]):
+    for words in (["--output", "blocking"], ["--output", "nonblocking"], ["--sync-each"],
+                  ["--output", "nonblocking", "--test-each"]):
         assert np.array_equal(plain, results(built, 3, tmp_path / "carried", [*SIZE, *words], settings))
 
 
@@ -133,7 +134,7 @@ def test_compare(tmp_path, built, capsys):
     words = ["--mpi", built.name, "--size", "64", "--channels", "1", "--rounds", "1", "--ranks", "2", "--tries", "1"]
     assert compare.main([*words, "--places", "thread", "--build", str(BUILD), "--dir", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert "All 5 files are equal" in said and said.count("(met)") + said.count("(missed)") == 4, said
+    assert "All 6 files are equal" in said and said.count("(met)") + said.count("(missed)") == 4, said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["texture.json", "texture.png", "texture_lost.png"]
 
 
