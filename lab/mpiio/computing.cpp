@@ -39,10 +39,10 @@ void Computing::calibrate(double seconds) {
   passes_ = static_cast<uint64_t>(std::max(1.0, std::round(seconds / least * static_cast<double>(passes))));
 }
 
-double Computing::once() {
-  if (passes_ == 0) return 0;
+double Computing::part_of(uint64_t passes) {
+  if (passes == 0) return 0;
   const double begin = now();
-  worker_->compute(passes_);
+  worker_->compute(passes);
   return now() - begin;
 }
 

@@ -83,6 +83,10 @@ Options parse_options(int argc, char** argv) {
   app.add_option_function<std::string>(
       "--compute", [&options](const std::string& text) { set_compute(options, text); },
       "seconds of computing after each write, or auto: as long as a synchronous write takes");
+  app.add_option("--compute-reading", options.compute_reading,
+                 "read by the nonblocking call, and compute for these seconds meanwhile")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--tests", options.tests, "calls of MPI_Test while a rank computes")->check(CLI::NonNegativeNumber);
   app.add_option("--kernel", options.kernel, "the computation");
   app.add_option_function<std::vector<std::string>>(
       "--hint",

@@ -39,6 +39,10 @@ struct Options {
   int iterations = 4;
   double compute = 0;         // seconds after each write
   bool compute_auto = false;  // as long as a synchronous write takes
+  // Seconds of computing while an iteration is read, by the nonblocking form of the call; negative: it is read by the
+  // blocking one.
+  double compute_reading = -1;
+  int tests = 0;  // calls of MPI_Test while a rank computes
   std::string kernel = "busy";
   std::vector<std::pair<std::string, std::string>> hints;
   int opens = 0;  // small files that are opened, written and closed first

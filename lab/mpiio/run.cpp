@@ -29,7 +29,8 @@ struct Times {
   double computing = 0;
   double finishing = 0;  // sync and close
   double total = 0;
-  double reading = 0;  // afterwards
+  double reading = 0;            // afterwards, in all
+  double computing_reading = 0;  // that computing alone, as all of it takes
 };
 
 // Returns the median time of a memcpy of this rank's bytes of an iteration, while all ranks copy.
@@ -111,26 +112,33 @@ void set_view(MPI_File file, const Access& access) {
         "MPI_File_set_view");
 }
 
-// Returns the time to read all iterations. Throws if they are not those of `data`.
-double read(const Options& options, const Access& access, Data& data, int rank) {
+// Measures how long it takes to read all iterations. Throws if they are not those of `data`.
+void read(const Options& options, const Access& access, Data& data, int rank, Times& times) {
+  Computing computing(options.kernel);
+  computing.calibrate(options.compute_reading);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < options.iterations; ++i) times.computing_reading += computing.once();
   if (rank == 0) drop_from_cache(options.file);
   MPI_Barrier(MPI_COMM_WORLD);
   File file(options, options.file, options.sync);
   set_view(file.get(), access);
   Reader reader(file.get(), access, options.call);
   std::vector<char> memory(access.memory_bytes);
-  double seconds = 0;
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     data.stamp(iteration);
     MPI_Barrier(MPI_COMM_WORLD);
-    timed(seconds, [&] { reader.read(iteration, memory.data()); });
+    timed(times.reading, [&] {
+      if (options.compute_reading < 0) return reader.read(iteration, memory.data());
+      reader.begin(iteration, memory.data());
+      computing.once(options.tests, [&] { reader.test(); });
+      reader.end();
+    });
     for (const Piece& piece : access.pieces) {
       require(std::memcmp(memory.data() + piece.memory, data.memory() + piece.memory, piece.bytes) == 0,
               "what was read is not what was written");
     }
   }
   file.finish(rank);
-  return seconds;
 }
 
 // Returns the median time to open and close a small file.
@@ -171,7 +179,7 @@ Times write(const Options& options, const std::string& path, const Access& acces
     data.stamp(iteration);
     double& writing = times.writing.emplace_back(0.0);
     timed(writing, [&] { writer.begin(iteration, data.memory()); });
-    times.computing += computing.once();
+    times.computing += computing.once(options.tests, [&] { timed(writing, [&] { writer.test(); }); });
     timed(writing, [&] { writer.end(); });
   }
   timed(times.finishing, [&] { file.finish(rank); });
@@ -229,7 +237,7 @@ std::string run(const Options& options) {
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < options.iterations; ++i) alone += computing.once();
   Times times = write(options, options.file, access, data, computing, rank);
-  if (options.read) times.reading = read(options, access, data, rank);
+  if (options.read) read(options, access, data, rank, times);
   return text_of({{"mpiio_run", 1},
                   {"pattern", name_of(options.shape.pattern)},
                   {"call", name_of(options.call)},
@@ -251,6 +259,7 @@ std::string run(const Options& options) {
                   {"seconds_finishing", largest(times.finishing)},
                   {"seconds_total", largest(times.total)},
                   {"seconds_reading", largest(times.reading)},
+                  {"seconds_computing_reading", largest(times.computing_reading)},
                   {"result", computing.result()}});
 }
 

@@ -50,6 +50,11 @@ void Writer::end_split() {
   split_ = nullptr;
 }
 
+void Writer::test() {
+  int done = 0;
+  for (MPI_Request& request : requests_) check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+}
+
 void Writer::end() {
   end_split();
   if (requests_.empty()) return;

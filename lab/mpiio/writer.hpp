@@ -16,7 +16,9 @@ class Writer {
   // Begins an iteration's calls, and ends them if they block. `memory` must stay as it is until end().
   void begin(int iteration, const char* memory);
 
-  // Waits for the calls that have begun.
+  // Calls MPI_Test for the calls that have begun.
+  void test();
+  // Waits for them.
   void end();
 
  private:

@@ -100,7 +100,7 @@ class _Study:
     def _pattern(self, name: str) -> tuple[list[dict[str, Any]], list[Bar]]:
         """Returns the cells of a pattern, and its bars."""
         kinds = [patterns.call(name, True)]
-        if name == "computing":
+        if name in patterns.COMPUTING:
             kinds += ["beside", patterns.call(name, False)]
         runs = self._rounds(name, kinds)
         blocking = runs[kinds[0]]
@@ -111,10 +111,10 @@ class _Study:
         for cell, way in zip(cells, blocking, strict=True):
             cell["reading"] = statistics.median(map(patterns.reading, blocking[way]))
         bars = mpiio_bars.of_pattern(name, blocking)
-        if name == "computing":
+        if name in patterns.COMPUTING:
             for kind in kinds[1:]:
                 cells += [_cell(name, way, of, None, blocking[way]) for way, of in runs[kind].items()]
-            bars += mpiio_bars.of_computing(*(runs[kind] for kind in kinds))
+            bars += mpiio_bars.of_computing(name, *(runs[kind] for kind in kinds))
         return cells, bars
 
     def _rounds(self, name: str, kinds: Sequence[str]) -> dict[str, _Runs]:
@@ -151,13 +151,16 @@ class _Study:
     def _turn(self, name: str, way: Way, kinds: Sequence[str], verify: bool) -> dict[str, Report]:
         reports: dict[str, Report] = {}
         for kind in kinds:
-            call = patterns.BLOCKING if kind == "beside" else kind
+            call = kinds[0] if kind == "beside" else kind
             compute = 0.0
+            more = ["--read"] if kind != "beside" and name != "extents" else []
             if reports:
                 first = reports[kinds[0]]
                 compute = patterns.total(first) / int(first["iterations"])
-            reads = kind == kinds[0] and name not in ("computing", "extents")
-            reports[kind] = self._run(name, way, call, compute, verify, ["--read"] if reads else [])
+                if more:
+                    reading = patterns.reading(first) / int(first["iterations"])
+                    more += ["--compute-reading", f"{reading:.9f}", "--tests", str(self._settings.tests)]
+            reports[kind] = self._run(name, way, call, compute, verify, more)
         return reports
 
     def _run(self, name: str, way: Way, call: str, compute: float, verify: bool, more: list[str]) -> Report:
@@ -210,4 +213,7 @@ def _cell(name: str, way: Way, runs: Sequence[Report], by_better: Sequence[float
     if synchronous:
         cell["hidden"] = statistics.median(patterns.hidden(run, of) for run, of in zip(runs, synchronous))
         cell["slowed"] = statistics.median(map(patterns.slowed, runs))
+        if all(patterns.reading(run) for run in runs):
+            cell["reading_hidden"] = statistics.median(patterns.reading_hidden(run, of)
+                                                       for run, of in zip(runs, synchronous))
     return cell

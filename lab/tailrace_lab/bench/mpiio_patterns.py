@@ -1,6 +1,7 @@
 """The patterns of `tailrace bench mpiio`, as lab/mpiio makes them, and how a run's times are read. Pure.
 
-`computing` is `contiguous` with a program that computes after each write, for as long as the write takes by itself.
+Those of COMPUTING are others with a program that computes after each write, for as long as the write takes by itself;
+it also reads everything back, and computes meanwhile as long as that takes.
 """
 
 from __future__ import annotations
@@ -10,10 +11,16 @@ from dataclasses import dataclass
 
 from .program import Report
 
-PATTERNS = ("contiguous", "computing", "strided", "tile", "bt", "flash", "bricks", "extents")
+PATTERNS = ("contiguous", "computing", "strided", "tile", "bt", "strided_computing", "tile_computing", "bt_computing",
+            "flash", "bricks", "extents")
+COMPUTING = {"computing": "contiguous", "strided_computing": "strided", "tile_computing": "tile",
+             "bt_computing": "bt"}
 TITLES = {"contiguous": "each rank writes one block", "computing": "each rank writes one block, and computes",
           "strided": "pieces of all ranks in turn", "tile": "MPI-Tile-I/O: tiles of a matrix",
-          "bt": "BT-I/O: cells on diagonals", "flash": "Flash-I/O: blocks without guard cells",
+          "bt": "BT-I/O: cells on diagonals",
+          "strided_computing": "pieces of all ranks in turn, and computing",
+          "tile_computing": "MPI-Tile-I/O, and computing", "bt_computing": "BT-I/O, and computing",
+          "flash": "Flash-I/O: blocks without guard cells",
           "bricks": "a cube, cut at random into bricks", "extents": "one rank writes small extents"}
 # Those in which a rank writes one piece, or is alone.
 OF_ONE_PIECE = ("contiguous", "computing", "extents")
@@ -37,11 +44,14 @@ class Shape:
 
 def arguments(name: str, shape: Shape) -> list[str]:
     """Returns the program's options for a pattern."""
-    iterations = {"computing": _COMPUTING_ITERATIONS * shape.iterations,
-                  "extents": min(_EXTENTS_ITERATIONS, shape.iterations)}.get(name, shape.iterations)
-    words = ["--pattern", "contiguous" if name == "computing" else name, "--bytes", shape.bytes, "--piece",
-             _ELEMENT.get(name, shape.piece), "--extents", shape.extents, "--iterations", iterations,
-             "--opens", _OPENS.get(name, 0)]
+    pattern = COMPUTING.get(name, name)
+    iterations = shape.iterations
+    if name in COMPUTING:
+        iterations *= _COMPUTING_ITERATIONS
+    if name == "extents":
+        iterations = min(_EXTENTS_ITERATIONS, iterations)
+    words = ["--pattern", pattern, "--bytes", shape.bytes, "--piece", _ELEMENT.get(pattern, shape.piece), "--extents",
+             shape.extents, "--iterations", iterations, "--opens", _OPENS.get(name, 0)]
     return list(map(str, words))
 
 
@@ -54,7 +64,7 @@ def call(name: str, blocking: bool) -> str:
     """Returns the call that writes a pattern. BT-I/O gives offsets; nor does ROMIO report the file pointer rightly
     with a view of several subarrays."""
     plain = BLOCKING if blocking else NONBLOCKING
-    return plain.replace("_all", "_at_all") if name == "bt" else plain
+    return plain.replace("_all", "_at_all") if COMPUTING.get(name, name) == "bt" else plain
 
 
 def total(run: Report) -> float:
@@ -92,6 +102,12 @@ def hidden(run: Report, synchronous: Report) -> float:
     """Returns the share of the writing that the computing hid; `synchronous` wrote as much, and did not compute."""
     alone = total(synchronous)
     return (alone - (total(run) - float(run["seconds_computing_alone"]))) / alone
+
+
+def reading_hidden(run: Report, synchronous: Report) -> float:
+    """Returns the share of the reading that the computing hid; `synchronous` read as much, and did not compute."""
+    alone = reading(synchronous)
+    return (alone - (reading(run) - float(run["seconds_computing_reading"]))) / alone
 
 
 def extent_seconds(run: Report) -> float:

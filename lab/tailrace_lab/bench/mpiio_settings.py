@@ -7,7 +7,7 @@ import pathlib
 from dataclasses import dataclass
 
 from . import command
-from .mpiio_patterns import PATTERNS
+from .mpiio_patterns import COMPUTING, PATTERNS
 from .mpiio_ways import AGGREGATORS, AUTO, COLLECTIVES, MPIS, PLACES
 
 
@@ -29,6 +29,7 @@ class Settings:
     places: tuple[str, ...] = PLACES
     collectives: tuple[str, ...] = COLLECTIVES
     aggregators: tuple[str, ...] = AGGREGATORS
+    tests: int = 0  # calls of MPI_Test in a computing
     tuned: bool = True  # also MPICH with and without collective buffering
     words: str = ""  # more for TAILRACE_MPIIO
     preload: pathlib.Path | None = None  # where the libraries to preload are
@@ -43,7 +44,7 @@ class Settings:
         if pattern == "computing":
             return self.computing_ranks or max(1, processors - 1)
         ranks = self.ranks or processors
-        if pattern != "bt":
+        if COMPUTING.get(pattern, pattern) != "bt":
             return ranks
         root = 1
         while root * root < ranks:
@@ -69,5 +70,6 @@ def line(settings: Settings) -> str:
         words += [f"{option} {','.join(value)}"] if value != default else []
     words += [f"--ranks {s.ranks}"] if s.ranks else []
     words += [f"--computing-ranks {s.computing_ranks}"] if s.computing_ranks else []
+    words += [f"--tests {s.tests}"] if s.tests else []
     words += [f"--words '{s.words}'"] if s.words else []
     return " ".join(words + (["--verify"] if s.verify else []))

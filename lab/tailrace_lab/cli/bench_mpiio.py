@@ -17,11 +17,12 @@ from . import bench_options
 if TYPE_CHECKING:
     from ..bench.mpiio_settings import Settings
 
-_PATTERNS = ("contiguous", "computing", "strided", "tile", "bt", "flash", "bricks", "extents")
+_PATTERNS = ("contiguous", "computing", "strided", "tile", "bt", "strided_computing", "tile_computing",
+             "bt_computing", "flash", "bricks", "extents")
 _EPILOG = """\
-patterns: contiguous (a block of each rank), computing (the same, and each rank computes after each write), strided
-(pieces in turn), tile (MPI-Tile-I/O), bt (BT-I/O; a square number of ranks), flash (Flash-I/O), bricks (a cube, cut
-at random), extents (one rank, small extents).
+patterns: contiguous (a block of each rank), strided (pieces in turn), tile (MPI-Tile-I/O), bt (BT-I/O; a square
+number of ranks), flash (Flash-I/O), bricks (a cube, cut at random), extents (one rank, small extents). In computing
+(contiguous) and …_computing, each rank computes after each write, and during each read of what was written.
 
 Exit code 1 if it cannot run, 2 if the options are wrong. A missed bar is reported, and is no failure; neither is
 an MPI that is not available here, nor a way that fails."""
@@ -59,6 +60,8 @@ def _add_sizes(add: Any) -> None:
         help="MPI ranks; bt takes the next square (default: as many as processors)")
     add("--computing-ranks", type=count(1, 1024), metavar="N",
         help="with computing: MPI ranks (default: one less than processors, but at least one)")
+    add("--tests", type=count(0, 1 << 20), metavar="N",
+        help="with computing: calls of MPI_Test while a rank computes (default: 0)")
     add("--verify", action="store_true", help="check the files of all rounds, not only of the first")
 
 
@@ -121,7 +124,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         patterns=arguments.only, ranks=arguments.ranks, computing_ranks=arguments.computing_ranks,
         bytes=arguments.size, piece=arguments.piece, extents=arguments.extents, iterations=arguments.iterations,
         rounds=arguments.rounds, mpis=arguments.mpi, places=arguments.place, collectives=arguments.collective,
-        aggregators=arguments.aggregators, words=arguments.words, preload=arguments.preload,
+        aggregators=arguments.aggregators, tests=arguments.tests, words=arguments.words, preload=arguments.preload,
         verify=arguments.verify or None)
 
 

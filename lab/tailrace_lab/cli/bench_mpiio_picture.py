@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from tailrace.pictures import style
 
-from ..bench.mpiio_patterns import TITLES
+from ..bench.mpiio_patterns import COMPUTING, TITLES
 from ..pictures import bars
 from ..pictures.numbers import Value
 
@@ -36,7 +36,7 @@ def draw(document: dict[str, Any]) -> Figure:
     figure = Figure(figsize=(13.0, rows * (1.1 + 0.24 * longest) + 0.6))
     grid: Any = figure.subplots(rows, 2, squeeze=False)
     for axes, name in zip(grid.flat, names):
-        computing = name == "computing"
+        computing = name in COMPUTING
         bars.draw(axes, panels[name], "hidden, %" if computing else "seconds", mark=100.0 if computing else None,
                   form="{:.0f}" if computing else "{:.3g}")
         axes.set_title(f"{name}: {TITLES[name]}", fontweight="bold")

@@ -20,7 +20,7 @@ from . import bench_bars
 _COLUMNS = ("to the\ndevice", "time", "least … most", "/ better\nMPI", "waiting", "/ memcpy", "most", "view",
             "reading", "wrong\nwords")
 _COMPUTING_COLUMNS = ("time", "least … most", "hidden, %", "computing\nslowed, %", "waiting", "/ memcpy",
-                      "most", "wrong\nwords")
+                      "most", "reading\nhidden, %", "wrong\nwords")
 
 
 class Printer:
@@ -93,7 +93,7 @@ def _figures(cell: dict[str, Any]) -> list[str]:
 
 def _computing_figures(cell: dict[str, Any]) -> list[str]:
     return [*_times(cell), f"{100 * cell['hidden']:.0f}", quantity.percent(cell["slowed"]), *_waiting(cell),
-            str(cell["wrong_words"])]
+            f"{100 * cell['reading_hidden']:.0f}" if "reading_hidden" in cell else "", str(cell["wrong_words"])]
 
 
 def _times(cell: dict[str, Any]) -> list[str]:

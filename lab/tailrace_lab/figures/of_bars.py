@@ -179,15 +179,18 @@ def mpiio_computing(document: Value) -> Grid:
     columns: Sequence[tuple[str, str, float, Callable[[float], str]]] = (
         ("share of the write that is not hidden", "not hidden, %", 100, "{:.1f}".format),
         ("slower by", "computing slowed, %", 100, "{:+.1f}".format),
+        ("share of the read that is not hidden", "of reads not hidden, %", 100, "{:.1f}".format),
         ("waiting in write_all / a memcpy", "waiting in `write_all` / memcpy", 1, ratio))
+    names = {"computing": "contiguous"}
     ways: dict[str, list[str]] = {}
     for bar in document["bars"]:
         for number, (name, _, factor, form) in enumerate(columns):
-            match = re.match(rf"computing: {name}, (.+)", bar["name"].text())
+            match = re.match(rf"(\w*computing): {name}, (.+)", bar["name"].text())
             if match:
-                cells = ways.setdefault(match[1].replace(", auto", ""), [NONE] * len(columns))
+                pattern = names.get(match[1], match[1].removesuffix("_computing"))
+                cells = ways.setdefault(f"`{pattern}`, {match[2].replace(', auto', '')}", [NONE] * len(columns))
                 cell = _judged(bar, form, factor)
-                cells[number] = cell if match[1].startswith("tailrace") else of_others(cell)
+                cells[number] = cell if match[2].startswith("tailrace") else of_others(cell)
     return Grid(["", *(title for _, title, _, _ in columns)], [[way, *cells] for way, cells in ways.items()])
 
 

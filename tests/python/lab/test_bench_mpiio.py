@@ -36,13 +36,15 @@ pathlib.Path(option("--file")).write_bytes(b"".join(
     struct.pack("<I", (number + 40503 * (i + 1)) * 2654435761 % 2**32 | 1) for i in range(iterations)))
 seconds = 1.0 if ours else 2.0 if "mpich" in __file__ else 4.0
 computing = 0.125 * iterations if float(option("--compute")) else 0.0
+beside = 0.5 * iterations if "--compute-reading" in words else 0.0
+reading = beside + (0.05 if ours and beside else seconds)
 print(json.dumps({{"mpiio_run": 1, "pattern": option("--pattern"), "call": option("--call"), "library": "made\\tup",
                   "ranks": 2, "iterations": iterations, "bytes": 4, "region_bytes": 4, "pieces": 1,
                   "seconds_copy": 0.001, "seconds_computing_alone": computing, "seconds_computing": computing,
                   "seconds_open_close": seconds / 1000 if int(option("--opens")) else 0,
                   "seconds_opening": 0.1, "seconds_view": 0.2 if mood == "slow" else 0.01,
                   "seconds_writing": [0.002] * iterations, "seconds_finishing": 0.1,
-                  "seconds_reading": seconds if "--read" in words else 0,
+                  "seconds_reading": reading if "--read" in words else 0, "seconds_computing_reading": beside,
                   "seconds_total": seconds if not computing else computing + (0.05 if ours else seconds)}}))
 '''
 
@@ -94,7 +96,8 @@ def test_ways():
 def a_run(seconds, **more):
     return {"seconds_total": seconds, "seconds_copy": 0.25, "seconds_writing": [9.0, 0.5, 0.25], "iterations": 3,
             "bytes": 1, "seconds_computing": 2.2, "seconds_computing_alone": 2.0, "seconds_view": 0.05,
-            "pieces": 1000, "wrong_words": 0, "seconds_reading": seconds / 2, "seconds_open_close": seconds / 100,
+            "pieces": 1000, "wrong_words": 0, "seconds_reading": seconds / 2, "seconds_computing_reading": 1.0,
+            "seconds_open_close": seconds / 100,
             **more}
 
 
@@ -105,7 +108,9 @@ def test_bars():
             other: [a_run(4.0), a_run(4.0)]}
     assert mpiio_bars.better(runs) == openmpi
     found = {bar.name: bar for name in ("contiguous", "bt", "extents") for bar in mpiio_bars.of_pattern(name, runs)}
-    found |= {bar.name: bar for bar in mpiio_bars.of_computing(runs, runs, {ours: [a_run(2.5)], mpich: [a_run(7.0)]})}
+    beside = {ours: [a_run(2.5)], mpich: [a_run(7.0)]}
+    for pattern in ("computing", "tile_computing"):
+        found |= {bar.name: bar for bar in mpiio_bars.of_computing(pattern, runs, runs, beside)}
     auto = "tailrace over MPICH, core, auto"
     for name, median, limit, met in (
             (f"contiguous: time / Open MPI, {auto}", 1.05, 1 / 0.94, True),
@@ -120,6 +125,9 @@ def test_bars():
             ("computing: share of the write that is not hidden, MPICH", 1.0, None, None),
             (f"computing: slower by, {auto}", 0.1, 0.03, False),
             (f"computing: waiting in write_all / a memcpy, {auto}", 2.0, 1.3, False),
+            (f"computing: share of the read that is not hidden, {auto}", 0.25 / 1.05, 0.1, False),
+            (f"tile_computing: slower by, {auto}", 0.1, 0.05, False),
+            (f"tile_computing: waiting in write_all / a memcpy, {auto}", 2.0, 2.0, True),
             ("bt: words that are wrong, of each way", 0, 0, True)):
         assert (found[name].median, found[name].bar, found[name].met) == (pytest.approx(median), limit, met), name
 
@@ -134,11 +142,13 @@ def test_cells(bench, fake, tmp_path):
     computing = [cell for cell in found["cells"] if cell["computes"]]
     assert [cell["call"] for cell in computing] == ["write_all"] * 4 + ["iwrite_all"] * 4
     assert computing[-1]["hidden"] == pytest.approx(0.95) and computing[-1]["slowed"] == 0
+    assert computing[-1]["reading_hidden"] == pytest.approx(0.95) and "reading_hidden" not in computing[0]
     for words in ("tile: MPI-Tile-I/O", "for as long as the write takes", "again: tailrace bench mpiio", "kept"):
         assert words in said, said
     assert "missed: computing: waiting in write_all / a memcpy, tailrace over MPICH, core, auto" in said
     log = (fake / "log").read_text()
     assert "mpiio_bench_openmpi place=core --file" in log and "--compute 0.125000000" in log
+    assert "--read --compute-reading 0.125000000 --tests 0" in log
     assert "--hint tailrace_collective=two_phase --hint tailrace_aggregators=node --pattern tile" in log
     assert not (tmp_path / "out").exists(), "nothing is left"
 
@@ -251,6 +261,17 @@ def test_the_real_program_computes(tmp_path, call):
     assert 0 < report["seconds_computing"] < report["seconds_total"] and report["seconds_computing_alone"] > 0
     assert mpiio_file.wrong_words(file, report["region_bytes"], report["bytes"], 3) == 0
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_real_program_computes_while_it_reads(tmp_path):
+    mpi = require_built("mpich")
+    done = subprocess.run(mpi.start(2, BUILT / "mpiio_bench_mpich", "--file", tmp_path / "file", "--pattern",
+                                    "strided", "--bytes", 1 << 16, "--call", "iwrite_all", "--compute", 0.01,
+                                    "--read", "--compute-reading", 0.01, "--tests", 3),
+                          capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert 0 < report["seconds_computing_reading"] and 0 < report["seconds_reading"]
 
 
 @pytest.mark.parametrize("words, expected", [
