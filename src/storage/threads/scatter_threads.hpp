@@ -2,19 +2,15 @@
 // takes longer than to begin a transfer, and may wait for pages of the file to be read. Everything else passes
 // through.
 //
-// It starts a thread when a write finds none idle, up to a fixed number: the threads compute, so more of them would
-// only take more from the program.
+// They are few: the threads compute, so more of them would only take more from the program.
 #pragma once
 
 #include <deque>
 #include <memory>
-#include <thread>
-#include <vector>
+#include <utility>
 
-#include "base/mutex.hpp"
-#include "base/sync/cpu_group.hpp"
-#include "base/sync/doorbell.hpp"
 #include "storage/storage.hpp"
+#include "storage/threads/worker_threads.hpp"
 
 namespace tailrace::impl {
 
@@ -24,8 +20,6 @@ class ScatterThreads final : public Storage {
 
   // `inner` has files that scatter. `cpus`: of the threads; null: any. The doorbell outlives this.
   ScatterThreads(std::unique_ptr<Storage> inner, Doorbell& doorbell, std::shared_ptr<CpuGroup> cpus);
-  // Carries out the writes in progress, and joins the threads.
-  ~ScatterThreads() override;
 
   const Capabilities& capabilities() const override { return capabilities_; }
   FileSystem& files() override { return inner_->files(); }
@@ -39,22 +33,15 @@ class ScatterThreads final : public Storage {
   std::optional<Nanoseconds> due() const override { return inner_->due(); }
 
  private:
-  void run();
-  bool start_thread();
-  Completion carry_out(const Transfer& transfer);
-
   // Constant after construction.
   const std::unique_ptr<Storage> inner_;
   const Capabilities capabilities_;
   Doorbell& doorbell_;
-  const std::shared_ptr<CpuGroup> cpus_;
-  Mutex mutex_;
-  Condition wake_;  // used with mutex_
-  std::deque<Transfer> waiting_ TAILRACE_GUARDED_BY(mutex_);
-  std::deque<Completion> ended_ TAILRACE_GUARDED_BY(mutex_);
-  size_t idle_ TAILRACE_GUARDED_BY(mutex_) = 0;  // threads that wait for a write
-  bool stopping_ TAILRACE_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;  // used by the engine's thread
+  // Used by the engine's thread only.
+  std::deque<Completion> ended_here_;
+  // Set by the engine's thread before it submits a job; used by the threads, too.
+  FileSystem* files_ = nullptr;
+  WorkerThreads<Transfer, Completion> threads_;  // the last member: its jobs use the others
 };
 
 }  // namespace tailrace::impl
