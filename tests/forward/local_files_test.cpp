@@ -40,10 +40,12 @@ TEST_F(LocalFiles, TheNodesOwnOperationsDelayNobodyElse) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "published"));
   local.release_operations();
   std::map<uint64_t, FileOperationEnd> ends;
-  while (ends.size() < 2) {
+  for (int turns = 0; turns < 10'000 && ends.size() < 2; ++turns) {
     of.reap();
+    rig_.turn();  // the third file may be the first one of its forwarder, which then still is to be found lost
     while (auto end = of.storage().reap_operation()) ends[end->tag] = *end;
   }
+  ASSERT_EQ(ends.size(), 2u);
   EXPECT_TRUE(ends.at(7).status.ok());
   EXPECT_EQ(bytes_of_file(scratch_ / "published"), bytes_);
   ASSERT_TRUE(ends.at(8).status.ok());
