@@ -15,7 +15,7 @@ import sources
 
 # The layers of src's folders, the lowest first.
 LAYERS = [
-    {"base", "collective", "collective/read", "collective/write", "filter/codecs"},
+    {"base", "collective", "collective/buffer", "collective/read", "collective/write", "filter/codecs"},
     {"base/names", "base/net", "base/sync", "base/os"},
     {"base/memory", "base/signals"},
     {"model", "transport"},
@@ -126,6 +126,7 @@ DOORS = [
     "mpiio/process",
     "mpiio/pending",
     "mpiio/transfer",
+    "mpiio/buffer",
     "mpiio/files",
     "mpiio/calls",
     "openfoam/output",
@@ -152,7 +153,14 @@ APPS = [
 
 # Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of
 # the library, so a door can have its own copy.
-OPEN_TO_DOORS = {"base/names", "collective", "collective/read", "collective/write", "filter/codecs"}
+OPEN_TO_DOORS = {
+    "base/names",
+    "collective",
+    "collective/buffer",
+    "collective/read",
+    "collective/write",
+    "filter/codecs",
+}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
