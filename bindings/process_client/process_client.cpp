@@ -44,6 +44,13 @@ void tell(const ProcessClient::Refusal& refused) {
   if (refused.status != TAILRACE_OK) std::fprintf(stderr, "tailrace: %s\n", refused.message.c_str());
 }
 
+void tell(const std::map<std::string, std::vector<ProcessClient::Failure>>& failures) {
+  for (const auto& [file, of_it] : failures) {
+    for (const ProcessClient::Failure& failure : of_it)
+      std::fprintf(stderr, "tailrace: %s\n", failure.message.c_str());
+  }
+}
+
 }  // namespace
 
 void drain_at_signals(void (*at_signal)()) {
@@ -71,22 +78,16 @@ void ProcessClient::end() {
   tailrace_close(client_);
   client_ = nullptr;
   ended_ = true;
-  tell_failures();
+  for (const auto& [file, failures] : failures_) failed_.insert(file);
+  tell(std::exchange(failures_, {}));
 }
 
 void ProcessClient::end_by_signal() {
   const std::lock_guard lock(mutex_);
   if (client_ == nullptr) return;
   tell(flush_all());
-  tell_failures();
-}
-
-void ProcessClient::tell_failures() {
-  for (const auto& [file, failures] : failures_) {
-    for (const Failure& failure : failures) std::fprintf(stderr, "tailrace: %s\n", failure.message.c_str());
-    failed_.insert(file);
-  }
-  failures_.clear();
+  for (const auto& [file, failures] : failures_) failed_.insert(file);
+  tell(std::exchange(failures_, {}));
 }
 
 void ProcessClient::report_summary() {
@@ -174,7 +175,7 @@ bool ProcessClient::keep_earlier(tailrace_status status) {
   error.struct_size = sizeof error;
   tailrace_last_error(client_, &error);
   const std::string file = std::filesystem::path(error.file != nullptr ? error.file : "").lexically_normal();
-  latest_errno_[file] = error.system_errno;
+  all_failed_[file] = {all_failed_[file].count + 1, error.system_errno};
   failures_[file].push_back(
       {error.message != nullptr ? error.message : tailrace_status_text(error.status), error.system_errno});
   return true;
@@ -304,7 +305,7 @@ ProcessClient::Refusal ProcessClient::wait(tailrace_ticket ticket, int64_t milli
   if (status == TAILRACE_OK || status == TAILRACE_TIMEOUT) return {status, ""};
   const auto told = failures_.find(path);
   Failure failure = told != failures_.end() ? told->second.front() : last_failure(client_);
-  if (failure.system_errno == 0) failure.system_errno = latest_errno_[path];
+  if (failure.system_errno == 0) failure.system_errno = all_failed_[path].latest_errno;
   return {status, failure.message, failure.system_errno};
 }
 
@@ -358,6 +359,12 @@ void ProcessClient::begin_flush() {
   tailrace_ticket ticket{};
   keep_earlier(tailrace_iflush(client_, &ticket));
   if (ticket.client != nullptr) flush_ = {ticket, handed_over_};
+}
+
+ProcessClient::Failed ProcessClient::failed(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = all_failed_.find(path);
+  return found != all_failed_.end() ? found->second : Failed();
 }
 
 std::vector<ProcessClient::Failure> ProcessClient::take_failures(const std::string& path) {

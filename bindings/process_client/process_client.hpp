@@ -118,13 +118,18 @@ class ProcessClient {
   uint64_t mark();
   bool reached(uint64_t mark);
 
+  // How many writes to a file have failed, and the errno of the latest one.
+  struct Failed {
+    uint32_t count = 0;
+    int latest_errno = 0;
+  };
+  Failed failed(const std::string& path);
   // Returns the failures of accepted writes to `path`, each once.
   std::vector<Failure> take_failures(const std::string& path);
 
  private:
   bool open_client();
   Refusal flush_all();
-  void tell_failures();
   // Begins to flush, unless that is under way, or nothing was handed over since the last flush.
   void begin_flush();
   // Counts what is about to be handed over.
@@ -153,7 +158,7 @@ class ProcessClient {
   uint64_t bytes_ = 0;                                    // bytes of these
   uint64_t refused_reads_ = 0;                            // reads that the door made itself, and then reported
   std::map<std::string, std::vector<Failure>> failures_;  // by path
-  std::map<std::string, int> latest_errno_;               // by path: of the latest failure
+  std::map<std::string, Failed> all_failed_;              // by path
   bool told_ = false;                                     // the summary
   bool ended_ = false;
   std::set<std::string> failed_;  // paths of the failures that end() has reported

@@ -29,9 +29,10 @@ from . import mpis, programs
 
 SOURCES = programs.FOLDER / "doors"  #: bindings, collective: as in the source tree
 _OPTIONS = ("-O3", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-pthread")
-_SHARED = ("collective", "collective/read", "collective/write", "process_client", "process_client/bytes")
-_MPIIO = ("mpiio/types", "mpiio/calls", "mpiio/collective", "mpiio/files", "mpiio/mpi", "mpiio/pending",
-          "mpiio/process", "mpiio/transfer")
+_SHARED = ("collective", "collective/buffer", "collective/read", "collective/write", "process_client",
+           "process_client/bytes")
+_MPIIO = ("mpiio/types", "mpiio/buffer", "mpiio/calls", "mpiio/collective", "mpiio/files", "mpiio/mpi",
+          "mpiio/pending", "mpiio/process", "mpiio/transfer")
 _MODE = 0o755  # whatever the umask: nobody else may write
 _EXPECTED = "expected a compiler of C++20: GCC 10, Clang 14 or later"
 

@@ -40,7 +40,7 @@ collective::Contribution Collectives::two_copies(const View& view) {
 
 void Collectives::meet(const std::vector<Member>& all, const View& view) {
   all_.choices = all[0].choices;
-  writes_ = all[0].number;
+  first_write_ = writes_ = all[0].number;
   for (const Member& one : all) {
     const auto first = std::find_if(all.begin(), all.end(), [&](const Member& of) { return of.node == one.node; });
     all_.nodes.push_back(static_cast<int>(first - all.begin()));
@@ -77,6 +77,10 @@ void Collectives::choose_aggregation() {
     has_own_comm_ = true;
     TAILRACE_REAL(MPI_Comm_dup)(group_->comm(), &all_.comm);
   }
+}
+
+bool Collectives::uses_node_buffer() const {
+  return aggregates_ && share_cache_ && may_share_buffer() && all_.choices.writes.algorithm == Algorithm::automatic;
 }
 
 bool Collectives::aggregates_in_background() const {

@@ -1,9 +1,10 @@
-// Collectives: how the collective accesses of an open file are made: each process makes its own part, or the
-// processes exchange data, and aggregators make larger parts for all.
+// Collectives: how the collective accesses of an open file are made: each process makes its own part; or their pieces
+// meet in a buffer that the processes of a node share; or the processes exchange data by MPI, and aggregators make
+// larger parts for all.
 //
-// Where the processes share a page cache, their pieces can meet there, without one process waiting for another. So
-// nonblocking writes do, which go on while the program computes, and reads. In a blocking write, exchanging small
-// pieces is faster. All processes call together, with what all of them have told each other, so all decide alike.
+// In a buffer of the node, no process waits for another one, and no call of MPI is needed. Reads of processes that
+// share a page cache meet there. All processes call together, with what all of them have told each other, so all
+// decide alike.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,10 @@ class Collectives {
 
   const Choices& choices() const { return all_.choices; }
   const std::vector<int>& nodes() const { return all_.nodes; }
+  // Returns true if the bytes of nonblocking writes in the view are to meet in a buffer of the node (NodeWrites),
+  // whose writes begin behind the number first_write().
+  bool uses_node_buffer() const;
+  uint64_t first_write() const { return first_write_; }
   // Return true if accesses in the view may go through aggregators: writes, writes in the background, reads.
   bool aggregates_writes() const { return aggregates_; }
   bool aggregates_in_background() const;
@@ -72,6 +77,7 @@ class Collectives {
   bool aggregates_reads_ = false;
   bool has_own_comm_ = false;  // for exchanges; else it uses the group's
   uint32_t exchanges_ = 0;     // in its own
+  uint64_t first_write_ = 0;   // number before that of the first one
   uint64_t writes_ = 0;        // number of the latest one
 };
 

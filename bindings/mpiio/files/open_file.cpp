@@ -16,7 +16,14 @@
 
 namespace tailrace::mpiio {
 
+using Use = NodeWrites::Use;
+
 namespace {
+
+// Returns the use that a collective write makes of the node's buffer: the wanted one, or none.
+Use use_of(const NodeWrites& writes, const Collectives& collectives, Use wanted) {
+  return collectives.uses_node_buffer() && writes.is_open() ? wanted : Use::none;
+}
 
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
 
@@ -41,6 +48,8 @@ OpenFile::OpenFile(MPI_File handle, std::string path, Mode mode, std::shared_ptr
       mode_(mode),
       output_(std::move(path), own_),
       collectives_(std::move(group), read_hints(hints, mpiio::choices())),
+      node_writes_(output_, own_,
+                   [this](const Refusal& refused) { keep(report_failure(refused.message, refused.system_errno)); }),
       reads_(own_, output_),
       background_reads_(own_, output_) {}
 
@@ -81,14 +90,14 @@ void OpenFile::agree() {
   std::vector<Collectives::Member> members;
   for (const Opening& one : all) members.push_back(one.member);
   collectives_.meet(members, view_);
-  set_sieve();
+  follow_choices();
 }
 
 void OpenFile::change_hints(MPI_Info hints) {
   agree();
   if (is_obstructed_) return;
   collectives_.set_choices(collectives_.group().gather(read_hints(hints, collectives_.choices()))[0]);
-  set_sieve();
+  follow_choices();
 }
 
 void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char* representation,
@@ -114,10 +123,15 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
   std::vector<collective::Contribution> two_copies;
   for (const Viewing& one : all) two_copies.push_back(one.two_copies);
   collectives_.set_view(std::move(two_copies), all[0].choices);
-  set_sieve();
+  follow_choices();
 }
 
-void OpenFile::set_sieve() {
+void OpenFile::follow_choices() {
+  if (collectives_.uses_node_buffer()) {
+    const Group& group = collectives_.group();
+    node_writes_.open(collectives_.first_write(), static_cast<uint32_t>(group.size()),
+                      static_cast<uint32_t>(group.rank()));
+  }
   reads_.reader().set_sieve(collectives_.choices().sieve_bytes);
   const std::lock_guard lock(background_);
   background_reads_.reader().set_sieve(collectives_.choices().sieve_bytes);
@@ -129,24 +143,28 @@ void OpenFile::set_atomic(bool atomic) {
 }
 
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
-  return write(begin, memory, count, type, 0);
+  return write(begin, memory, count, type, 0, Use::none);
 }
 
-Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access) {
+Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access,
+                        Use use) {
   const auto locked = lock();
   int error = MPI_SUCCESS;
   const auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
-  return error == MPI_SUCCESS ? write_own(data, access) : Outcome{error, 0};
+  const Outcome end = error == MPI_SUCCESS ? write_own(data, access, use) : Outcome{error, 0};
+  if (use != Use::none) node_writes_.arrive(access);
+  return end;
 }
 
 Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
   const uint64_t access = collectives_.next_write();
-  if (!collectives_.aggregates_writes()) return write(begin, memory, count, type, access);
+  const Use use = use_of(node_writes_, collectives_, Use::waiting);
+  if (!collectives_.aggregates_writes() || use != Use::none) return write(begin, memory, count, type, access, use);
   int error = MPI_SUCCESS;
   const std::shared_ptr<AggregatedWrite> begun = begin_exchange(begin, memory, count, type, false, error);
   const Outcome end = finish(*begun);
-  if (begun->is_individual()) return write_own(begun->data(), access);
+  if (begun->is_individual()) return write_own(begun->data(), access, Use::none);
   if (error != MPI_SUCCESS) return {error, 0};
   const int earlier = unreported_.exchange(MPI_SUCCESS);
   return earlier != MPI_SUCCESS ? Outcome{earlier, 0} : end;
@@ -155,7 +173,9 @@ Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, M
 Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
   const uint64_t access = collectives_.next_write();
-  if (!collectives_.aggregates_in_background()) return {write(begin, memory, count, type, access)};
+  if (!collectives_.aggregates_in_background()) {
+    return {write(begin, memory, count, type, access, use_of(node_writes_, collectives_, Use::without_waiting))};
+  }
   Begun begun;
   begun.in_background = begin_exchange(begin, memory, count, type, true, begun.outcome.error);
   return begun;
@@ -173,8 +193,10 @@ std::shared_ptr<AggregatedWrite> OpenFile::begin_exchange(uint64_t begin, const 
 
 // Cuts what has many places in the file, or lies apart in memory: lists and copies of all might need more memory than
 // the bytes.
-Outcome OpenFile::write_own(const MemoryData& data, uint64_t access) {
+Outcome OpenFile::write_own(const MemoryData& data, uint64_t access, Use use) {
   const uint64_t most = data.is_plain() ? data.bytes() : kAtOnce;
+  const collective::Contribution part = data.contribution();
+  const bool meets = use != Use::none && part.bytes < part.pieces * collectives_.choices().writes.large_piece;
   for (uint64_t done = 0; done < data.bytes(); done += most) {
     const uint64_t length = std::min(most, data.bytes() - done);
     std::vector<tailrace_extent> extents;
@@ -185,7 +207,8 @@ Outcome OpenFile::write_own(const MemoryData& data, uint64_t access) {
       data.copy(done, length, packed_.data());
       from = packed_.data();
     }
-    const Refusal refused = output_.write(extents, from, access);
+    const Refusal refused =
+        meets ? node_writes_.write(extents, from, access, use) : output_.write(extents, from, access);
     if (refused.status != TAILRACE_OK) return {report_failure(refused.message, refused.system_errno), done};
   }
   return {take_failures(output_.path()), data.bytes()};
@@ -260,11 +283,15 @@ Outcome OpenFile::ended(const collective::Source::End& end) const {
 
 int OpenFile::drain() {
   const auto locked = lock();
+  const int elsewhere = node_writes_.settle();
   const int earlier = unreported_.exchange(MPI_SUCCESS);
   const Refusal refused = Pending::instance().has(own_.key()) ? Pending::instance().flush() : Refusal();
   const int failed = take_failures(output_.path());
   if (earlier != MPI_SUCCESS || failed != MPI_SUCCESS) return earlier != MPI_SUCCESS ? earlier : failed;
-  return refused.status == TAILRACE_OK ? MPI_SUCCESS : report_failure(refused.message, refused.system_errno);
+  if (refused.status != TAILRACE_OK) return report_failure(refused.message, refused.system_errno);
+  if (elsewhere == 0) return MPI_SUCCESS;
+  return report_failure(
+      output_.path() + ": another process could not write bytes of this one: " + std::strerror(elsewhere), elsewhere);
 }
 
 void OpenFile::wait_for_others() { Pending::instance().wait_for_others(own_.key()); }

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "mpiio/buffer/node_writes.hpp"
 #include "mpiio/collective/group.hpp"
 #include "mpiio/collective/memory_data.hpp"
 #include "mpiio/files/aggregated_write.hpp"
@@ -132,11 +133,12 @@ class OpenFile {
     collective::Contribution two_copies;
   };
 
-  void set_sieve();
+  void follow_choices();
   std::shared_ptr<AggregatedWrite> begin_exchange(uint64_t begin, const void* memory, int64_t count,
                                                   MPI_Datatype type, bool in_background, int& error);
-  Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access);
-  Outcome write_own(const MemoryData& data, uint64_t access);
+  Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access,
+                NodeWrites::Use use);
+  Outcome write_own(const MemoryData& data, uint64_t access, NodeWrites::Use use);
   Outcome read_own(MemorySpace& space);
   Outcome read_in_background(MemorySpace& space);
   Outcome ended(const collective::Source::End& end) const;
@@ -150,6 +152,7 @@ class OpenFile {
 
   // Changed by calls that all processes make together, while no other call uses the file.
   Collectives collectives_;
+  NodeWrites node_writes_;
   View view_;
   bool known_view_ = true;         // if not, the MPI does everything
   bool is_obstructed_ = false;     // no view can be known

@@ -48,6 +48,19 @@ std::vector<BytePattern> patterns_of(std::span<const tailrace_extent> extents, s
   return patterns;
 }
 
+std::optional<BytePattern> join(const BytePattern& first, const BytePattern& next, bool hull) {
+  if (first == next) return first;
+  if (first.count == 1 && next.count == 1) {
+    if (!hull && first.end() != next.begin) return std::nullopt;
+    const uint64_t begin = std::min(first.begin, next.begin);
+    return BytePattern{begin, std::max(first.end(), next.end()) - begin, 0, 1};
+  }
+  const uint64_t step = first.count > 1 ? first.step : next.step;
+  const bool same = first.length == next.length && (next.count == 1 || next.step == step);
+  if (!same || next.begin != first.begin + first.count * step) return std::nullopt;
+  return BytePattern{first.begin, first.length, step, first.count + next.count};
+}
+
 bool touch(const BytePattern& one, const BytePattern& other) {
   const uint64_t begin = std::max(one.begin, other.begin);
   const uint64_t end = std::min(one.end(), other.end());

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct BytePattern {
 // Describes the extents, none of them empty, in at most `most` patterns. If that needs more, one pattern without gaps
 // covers all of them.
 std::vector<BytePattern> patterns_of(std::span<const tailrace_extent> extents, size_t most);
+
+// Returns one pattern for both if `next` goes on where `first` ends, or if they are equal. `hull`: also if each is a
+// single block; then with the bytes between them.
+std::optional<BytePattern> join(const BytePattern& first, const BytePattern& next, bool hull);
 
 // Returns true if the patterns have a byte in common. May also return true for two irregular patterns that have none,
 // but never if one of them has a single block.

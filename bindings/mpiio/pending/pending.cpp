@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMostPatterns = 32;       // of one access
 constexpr useconds_t kBetweenLooks = 100;  // microseconds
+constexpr BytePattern kAllBytes{0, UINT64_MAX, 0, 1};
 
 // Never destroyed: MPI closes files very late.
 process::MadeOnce<Pending>& made() {
@@ -42,7 +43,7 @@ Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_
   std::unique_lock lock(pending.mutex_);
   while (!pending.has_room()) {
     lock.unlock();
-    (void)pending.flush();  // failures belong to the files
+    (void)pending.flush_client();  // failures belong to the files
     lock.lock();
   }
   if (!pending.answers_) {
@@ -60,13 +61,12 @@ Pending::HandingOver::~HandingOver() {
   pending.handing_over_.erase(number_);
 }
 
-// Joins bytes that follow those of the latest hand-over.
+// Joins bytes that go on where those of the latest hand-over end, as parts of a large access do.
 void Pending::put(const FileKey& file, const BytePattern& bytes, uint64_t access) {
   if (!entries_.empty() && entries_.back().file == file && entries_.back().access == access) {
     Entry& last = entries_.back();
-    const bool follows = last.bytes.count == 1 && bytes.count == 1 && last.bytes.end() == bytes.begin;
-    if (follows || last.bytes == bytes) {
-      if (follows) last.bytes.length += bytes.length;
+    if (const std::optional<BytePattern> both = join(last.bytes, bytes, access != 0)) {
+      last.bytes = *both;
       last.number = number_;
       return show(entries_.size() - 1);
     }
@@ -76,16 +76,24 @@ void Pending::put(const FileKey& file, const BytePattern& bytes, uint64_t access
 }
 
 // Returns true if there is room for one more access. To make room, forgets what is written; if that is not enough,
-// describes each file by one pattern without gaps.
+// describes each collective access by one pattern without gaps; and if that is not enough, each file.
 bool Pending::has_room() {
   constexpr size_t kMost = NodeTable::kEntries - kMostPatterns;
   if (entries_.size() <= kMost) return true;
   look();
   set_mark();
-  if (entries_.size() <= kMost) return true;
+  if (entries_.size() > kMost)
+    join_entries(
+        [](const Entry& one, const Entry& other) { return one.file == other.file && one.access == other.access; });
+  if (entries_.size() > kMost)
+    join_entries([](const Entry& one, const Entry& other) { return one.file == other.file; });
+  return entries_.size() <= kMost;
+}
+
+void Pending::join_entries(bool (*alike)(const Entry& one, const Entry& other)) {
   std::vector<Entry> joined;
   for (const Entry& entry : entries_) {
-    auto same = std::find_if(joined.begin(), joined.end(), [&](const Entry& one) { return one.file == entry.file; });
+    auto same = std::find_if(joined.begin(), joined.end(), [&](const Entry& one) { return alike(one, entry); });
     if (same == joined.end()) same = joined.insert(same, entry);
     const uint64_t begin = std::min(same->bytes.begin, entry.bytes.begin);
     const uint64_t end = std::max(same->bytes.end(), entry.bytes.end());
@@ -94,7 +102,6 @@ bool Pending::has_room() {
   }
   entries_ = std::move(joined);
   show(0);
-  return entries_.size() <= kMost;
 }
 
 // Puts entries from `from` on into the own slot.
@@ -126,6 +133,7 @@ void Pending::look() {
 }
 
 void Pending::forget_up_to(uint64_t number) {
+  if (const TellFailures how = tell_failures_.load(std::memory_order_acquire)) how();
   written_ = std::max(written_, number);
   if (std::erase_if(entries_, [number](const Entry& entry) { return entry.number <= number; }) > 0) show(0);
 }
@@ -160,6 +168,11 @@ bool Pending::has_any() {
 }
 
 Refusal Pending::flush() {
+  hand_over(FileKey(), {&kAllBytes, 1}, 0);
+  return flush_client();
+}
+
+Refusal Pending::flush_client() {
   uint64_t before = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -175,9 +188,20 @@ void Pending::wait_for_others(const FileKey& file, std::span<const tailrace_exte
   wait_for(file, patterns_of(extents, kMostPatterns), access);
 }
 
-void Pending::wait_for_others(const FileKey& file) {
-  const BytePattern all{0, UINT64_MAX, 0, 1};
-  wait_for(file, {&all, 1}, 0);
+void Pending::wait_for_others(const FileKey& file) { wait_for(file, {&kAllBytes, 1}, 0); }
+
+void Pending::wait_for_all(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access) {
+  const std::vector<BytePattern> bytes = patterns_of(extents, kMostPatterns);
+  wait_for(file, bytes, access);
+  const auto touches = [&](const Entry& entry) {
+    if (!(entry.file == file) || entry.access == access) return false;
+    return std::any_of(bytes.begin(), bytes.end(), [&](const BytePattern& one) { return touch(one, entry.bytes); });
+  };
+  std::unique_lock lock(mutex_);
+  look();
+  if (std::none_of(entries_.begin(), entries_.end(), touches)) return;
+  lock.unlock();
+  (void)flush_client();  // failures belong to the file
 }
 
 void Pending::settle_all() {
@@ -185,13 +209,25 @@ void Pending::settle_all() {
   wait_for_others(FileKey());
 }
 
+// Looks once more if it has asked any: what that process had in a node's buffer may be another one's meanwhile, which
+// shows it then.
 void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access) {
   if (!keeps_order()) return;
-  uint32_t from = 0;
-  while (const std::optional<NodeTable::Process> other = table_.find(from, file, bytes, access)) {
-    table_.ask(*other);
-    from = other->slot + 1;
+  hand_over(file, bytes, access);
+  bool has_asked = true;
+  for (int passes = 0; has_asked && passes < 2; ++passes) {
+    has_asked = false;
+    uint32_t from = 0;
+    while (const std::optional<NodeTable::Process> other = table_.find(from, file, bytes, access)) {
+      table_.ask(*other);
+      from = other->slot + 1;
+      has_asked = true;
+    }
   }
+}
+
+void Pending::hand_over(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access) {
+  if (const HandOver how = hand_over_.load(std::memory_order_acquire)) how(file, bytes, access);
 }
 
 // Polls, because a flush would keep the program from handing over more meanwhile.
@@ -203,6 +239,7 @@ void Pending::answer_others() {
       const std::lock_guard lock(mutex_);
       last = number_;
     }
+    hand_over(FileKey(), {&kAllBytes, 1}, 0);
     while (!has_written(last)) ::usleep(kBetweenLooks);
     table_.answer();
   }

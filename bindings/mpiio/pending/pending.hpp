@@ -11,6 +11,7 @@
 
 #include <tailrace/tailrace.h>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -53,8 +54,18 @@ class Pending {
   uint64_t end_of(const FileKey& file);
   // Returns true if the process has anything on its way.
   static bool has_any();
-  // Writes everything that the process has on its way.
+  // Writes everything that the process has on its way, or, in the second form, what it has handed over to its client.
   process::ProcessClient::Refusal flush();
+  process::ProcessClient::Refusal flush_client();
+
+  // Hands over to a client what the process still has in a node's buffer: bytes of the file that touch any of the
+  // patterns, but those of the collective access of that number, if it is not 0.
+  using HandOver = void (*)(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access);
+  void set_hand_over(HandOver how) { hand_over_.store(how, std::memory_order_release); }
+
+  // Tells other processes which writes have failed, before they see that all have ended.
+  using TellFailures = void (*)();
+  void set_tell_failures(TellFailures how) { tell_failures_.store(how, std::memory_order_release); }
 
   // Waits until everything is written that other processes of the node have on their way: of the extents, or of the
   // whole file. Does nothing if the program asks for no more order than MPI-IO promises. `access`: the number of the
@@ -62,6 +73,8 @@ class Pending {
   // different bytes, as MPI asks for, and do not wait for one another.
   void wait_for_others(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access = 0);
   void wait_for_others(const FileKey& file);
+  // Waits for those of this process, too.
+  void wait_for_all(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access);
   // Writes everything, here and in other processes of the node, before the MPI accesses a file that is not known
   // here.
   void settle_all();
@@ -80,6 +93,8 @@ class Pending {
 
   static void forget_in_child();
   bool has_room();
+  void join_entries(bool (*alike)(const Entry& one, const Entry& other));
+  void hand_over(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access);
   void wait_for(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access);
   void put(const FileKey& file, const BytePattern& bytes, uint64_t access);
   uint64_t handed() const;
@@ -89,6 +104,9 @@ class Pending {
   void show(size_t from);
   void answer_others();
   bool has_written(uint64_t number);
+
+  std::atomic<HandOver> hand_over_{nullptr};          // its release and acquire order what it uses,
+  std::atomic<TellFailures> tell_failures_{nullptr};  // as do those of this one
 
   std::mutex mutex_;  // guards all below but the parts of the table that others use
   NodeTable table_;

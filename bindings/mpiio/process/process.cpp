@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,7 @@ struct Process {
   bool carries = true;
   bool keeps_order = true;
   bool may_write_here = true;
+  bool may_share_buffer = true;
 };
 
 Process& instance() {
@@ -74,8 +76,20 @@ void divide_into_nodes() {
   }
 }
 
-Process::Process()
-    : client({"MPI-IO", "mpiio", [] { instance().client.end(); }, [] { instance().client.end_by_signal(); }}) {
+// Release and acquire order what the function uses.
+std::atomic<void (*)(bool)> before_end{nullptr};
+
+void end() {
+  if (const auto hand_over = before_end.load(std::memory_order_acquire)) hand_over(false);
+  instance().client.end();
+}
+
+void end_by_signal() {
+  if (const auto hand_over = before_end.load(std::memory_order_acquire)) hand_over(true);
+  instance().client.end_by_signal();
+}
+
+Process::Process() : client({"MPI-IO", "mpiio", end, end_by_signal}) {
   divide_into_nodes();
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
@@ -90,6 +104,7 @@ Process::Process()
   settings.pinned = settings.place != "core" || !takes_all_cpus();
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
   if (has_merger) choices.writes.large_piece = 4096;
+  may_share_buffer = !has_merger && settings.config.empty() && keeps_order;
   may_write_here = settings.forward.empty() && settings.config.empty();
   carries = wrong.empty() && client.configure(settings);
   if (!carries) std::fprintf(stderr, "tailrace: MPI-IO is not carried: TAILRACE_MPIIO: %s\n", wrong.c_str());
@@ -106,11 +121,15 @@ process::ProcessClient& carrier() {
   return instance().client;
 }
 
+void set_before_end(void (*hand_over)(bool at_signal)) { before_end.store(hand_over, std::memory_order_release); }
+
 bool carries_anything() { return instance().carries; }
 
 bool keeps_order() { return instance().keeps_order; }
 
 bool may_write_here() { return instance().may_write_here; }
+
+bool may_share_buffer() { return instance().may_share_buffer; }
 
 Choices choices() { return instance().choices; }
 

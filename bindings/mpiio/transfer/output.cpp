@@ -59,7 +59,7 @@ std::optional<tailrace_file> Output::raw() {
 
 // Writes first the bytes that another opening of the file has on their way: they must not come later.
 Output::Refusal Output::write_here(std::span<const tailrace_extent> extents, const std::byte* from) {
-  if (Pending::instance().has(own_.key())) (void)Pending::instance().flush();  // failures belong to the file
+  if (Pending::instance().has(own_.key())) (void)Pending::instance().flush_client();  // failures belong to the file
   carrier().count_own(1, extents);
   for (const tailrace_extent& extent : extents) {
     if (const int error = write_at(own_.get(), extent, from); error != 0) {
@@ -85,7 +85,17 @@ bool Output::are_small(std::span<const tailrace_extent> extents) {
 Output::Refusal Output::write(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access) {
   Pending::instance().wait_for_others(own_.key(), extents, access);
   const std::lock_guard lock(mutex_);
-  if (are_small(extents) || !open_for_server()) return write_here(extents, from);
+  return are_small(extents) ? write_here(extents, from) : hand_over_locked(extents, from, access);
+}
+
+Output::Refusal Output::hand_over(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access) {
+  const std::lock_guard lock(mutex_);
+  return hand_over_locked(extents, from, access);
+}
+
+Output::Refusal Output::hand_over_locked(std::span<const tailrace_extent> extents, const std::byte* from,
+                                         uint64_t access) {
+  if (!open_for_server()) return write_here(extents, from);
   const Pending::HandingOver handing_over(own_.key(), extents, access);
   return carrier().write(*raw_, extents, from);
 }

@@ -38,6 +38,8 @@ class Output {
   Refusal write(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access);
   Refusal iwrite(std::span<const tailrace_extent> extents, const std::byte* from,
                  std::vector<tailrace_ticket>& tickets);
+  // Hands over bytes that are known to touch no others on their way.
+  Refusal hand_over(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access);
   // Returns the file for the server; none if it has not opened it.
   std::optional<tailrace_file> raw();
 
@@ -45,6 +47,7 @@ class Output {
   bool open_for_server();
   bool has_its_name() const;
   bool are_small(std::span<const tailrace_extent> extents);
+  Refusal hand_over_locked(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access);
   Refusal write_here(std::span<const tailrace_extent> extents, const std::byte* from);
 
   static constexpr uint64_t kSmall = uint64_t{64} << 10;  // bytes of all small writes
