@@ -6,13 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <utility>
 
 namespace tailrace::mpiio {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr off_t kLocks =
     off_t{1} << 40;  // the bytes of the file that are locked, by rank; they lie behind the memory
 
@@ -46,42 +44,36 @@ bool prepare(int descriptor, uint64_t bytes, uint64_t at_once) {
 }  // namespace
 
 std::unique_ptr<BufferMemory> BufferMemory::open(const std::string& path, uint64_t bytes, uint64_t at_once,
-                                                 uint32_t members, uint32_t rank) {
-  const uint64_t size = kPage + bytes;
-  if (!may_have(size)) return nullptr;
+                                                 uint32_t rank) {
+  if (!may_have(bytes)) return nullptr;
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) return nullptr;
   struct flock lock = byte_of(rank);
   void* mapped = MAP_FAILED;
-  if (::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 && prepare(descriptor, size, kPage + at_once)) {
-    mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 && prepare(descriptor, bytes, at_once)) {
+    mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   }
   if (mapped == MAP_FAILED) {
     ::close(descriptor);
-    ::unlink(path.c_str());
     return nullptr;
   }
-  ::madvise(mapped, size, MADV_DONTFORK);
-  // Relaxed: the count alone matters.
-  auto& attached = *static_cast<std::atomic<uint32_t>*>(mapped);
-  if (attached.fetch_add(1, std::memory_order_relaxed) + 1 == members) ::unlink(path.c_str());
-  return std::unique_ptr<BufferMemory>(new BufferMemory(descriptor, {static_cast<std::byte*>(mapped), size}));
+  ::madvise(mapped, bytes, MADV_DONTFORK);
+  return std::unique_ptr<BufferMemory>(new BufferMemory(descriptor, {static_cast<std::byte*>(mapped), bytes}, rank));
 }
 
-BufferMemory::BufferMemory(int descriptor, std::span<std::byte> mapped)
-    : descriptor_(descriptor), mapped_(mapped), bytes_(mapped.subspan(kPage)) {}
-
 BufferMemory::~BufferMemory() {
-  ::munmap(mapped_.data(), mapped_.size());
+  ::munmap(bytes_.data(), bytes_.size());
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 bool BufferMemory::provide(uint64_t begin, uint64_t length) const {
-  return ::posix_fallocate(descriptor_, static_cast<off_t>(kPage + begin), static_cast<off_t>(length)) == 0;
+  return ::posix_fallocate(descriptor_, static_cast<off_t>(begin), static_cast<off_t>(length)) == 0;
 }
 
-// A lock that cannot be asked for counts as held.
+// A lock that cannot be asked for counts as held. The own one would not show: a descriptor's locks exclude only those
+// of others.
 bool BufferMemory::lives(uint32_t rank) const {
+  if (rank == rank_) return true;
   struct flock lock = byte_of(rank);
   return ::fcntl(descriptor_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }

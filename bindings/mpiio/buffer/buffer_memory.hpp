@@ -1,5 +1,6 @@
 // BufferMemory: memory that the processes of a node share while they have a file open. It is a file in memory, whose
-// name goes when all of them have it. Each process holds a lock on a byte of it, which ends with the process.
+// name the processes remove when all of them have it. Each process holds a lock on a byte of it, which ends with the
+// process.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,9 @@ namespace tailrace::mpiio {
 
 class BufferMemory {
  public:
-  // Opens the memory at `path`, or makes it: `bytes`, zero when they are new, of which the first `at_once` are there;
-  // for `members` processes, of which this one has the number `rank`. Returns null if it cannot be had.
-  static std::unique_ptr<BufferMemory> open(const std::string& path, uint64_t bytes, uint64_t at_once,
-                                            uint32_t members, uint32_t rank);
+  // Opens the memory at `path`, or makes it: `bytes`, zero when they are new, of which the first `at_once` are there.
+  // This process has the number `rank` among those that share it. Returns null if it cannot be had.
+  static std::unique_ptr<BufferMemory> open(const std::string& path, uint64_t bytes, uint64_t at_once, uint32_t rank);
   ~BufferMemory();
   BufferMemory(const BufferMemory&) = delete;
   BufferMemory& operator=(const BufferMemory&) = delete;
@@ -31,11 +31,12 @@ class BufferMemory {
   void leave_to_parent();
 
  private:
-  BufferMemory(int descriptor, std::span<std::byte> mapped);
+  BufferMemory(int descriptor, std::span<std::byte> bytes, uint32_t rank)
+      : descriptor_(descriptor), bytes_(bytes), rank_(rank) {}
 
   int descriptor_;
-  std::span<std::byte> mapped_;  // a page of its own, and the bytes
   std::span<std::byte> bytes_;
+  const uint32_t rank_;
 };
 
 }  // namespace tailrace::mpiio

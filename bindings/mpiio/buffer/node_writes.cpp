@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +18,8 @@ using collective::NodeBuffer;
 namespace {
 
 constexpr size_t kPatterns = 32;           // of a part of a write, at most
+constexpr size_t kMostFiles = 64;          // with a buffer
+constexpr int kTriesAtSignal = 1000;       // of a millisecond each, to get a mutex that the program holds
 constexpr int kPausesBetweenLooks = 1000;  // whether a process lives for which this one waits
 
 // Returns the bytes of `left`, which are among those of the extents, back to back.
@@ -39,6 +42,7 @@ struct NodeWrites::All {
   std::mutex mutex;
   std::vector<NodeWrites*> files;  // guarded by mutex …
   std::mutex failures;             // … and by this one, behind which no other is taken
+  std::atomic<bool> ends{false};   // the process ends by a signal: nothing is put any more. It orders nothing.
 };
 
 // A pointer, since a forked child has another one: threads that it does not have may hold the mutexes of its
@@ -48,7 +52,8 @@ NodeWrites::All*& NodeWrites::all() {
     Pending::instance().set_hand_over(hand_over);
     Pending::instance().set_tell_failures(tell_failures);
     set_before_end(hand_over_all);
-    ::pthread_atfork(nullptr, nullptr, leave_to_parent);
+    // While it forks, a thread holds what guards the list.
+    ::pthread_atfork([] { all()->failures.lock(); }, [] { all()->failures.unlock(); }, leave_to_parent);
     return new All;
   }();
   return only;
@@ -59,19 +64,27 @@ void NodeWrites::leave_to_parent() {
   all() = new All;
 }
 
-NodeWrites::NodeWrites(Output& output, const OwnDescriptor& own, std::function<void(const Refusal&)> fails)
-    : output_(output), own_(own), fails_(std::move(fails)) {}
+NodeWrites::NodeWrites(Output& output, const OwnDescriptor& own, Calls calls)
+    : output_(output), own_(own), calls_(std::move(calls)) {}
 
 NodeWrites::~NodeWrites() {
   if (!is_open()) return;
-  const std::scoped_lock lock(all()->mutex, all()->failures);
-  std::erase(all()->files, this);
+  {
+    const std::scoped_lock lock(all()->mutex, all()->failures);
+    std::erase(all()->files, this);
+  }
+  buffer_->leave();
 }
 
-void NodeWrites::open(uint64_t first, uint32_t members, uint32_t rank) {
+void NodeWrites::open(uint64_t first, uint32_t members, uint32_t rank, const std::function<bool(bool)>& agree) {
+  if (std::exchange(tried_, true)) return;
   const std::string path = NodeTable::default_path() + ".buffer-" + std::to_string(first);
-  memory_ = BufferMemory::open(path, NodeBuffer::size(members), NodeBuffer::table_size(members), members, rank);
-  if (memory_ == nullptr) return;
+  if (has_room_for_another()) {
+    memory_ = BufferMemory::open(path, NodeBuffer::size(members), NodeBuffer::table_size(members), rank);
+  }
+  const bool have_all = agree(memory_ != nullptr);
+  if (rank == 0) ::unlink(path.c_str());
+  if (!have_all) return memory_.reset();
   rank_ = rank;
   failed_before_ = carrier().failed(output_.path()).count;
   first_ = first;
@@ -83,7 +96,8 @@ void NodeWrites::open(uint64_t first, uint32_t members, uint32_t rank) {
   parts.lives = [this](uint32_t process) { return memory_->lives(process); };
   parts.write = [this](uint64_t number, std::span<const tailrace_extent> extents, const std::byte* bytes) {
     const Refusal refused = output_.hand_over(extents, bytes, first_ + number);
-    if (refused.status != TAILRACE_OK) fails_(refused);
+    Pending::instance().note_move();
+    if (refused.status != TAILRACE_OK) calls_.fails(refused);
   };
   buffer_.emplace(std::move(parts));
   known_.resize(members);
@@ -91,9 +105,17 @@ void NodeWrites::open(uint64_t first, uint32_t members, uint32_t rank) {
   all()->files.push_back(this);
 }
 
+// Bytes in a buffer take an entry of the node's table until they are handed over: at least one for each file.
+bool NodeWrites::has_room_for_another() {
+  const std::lock_guard lock(all()->mutex);
+  return all()->files.size() < kMostFiles;
+}
+
 // Writes what finds no block as this process's own.
 Output::Refusal NodeWrites::write(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access,
                                   Use use) {
+  if (all()->ends.load(std::memory_order_relaxed)) return output_.write(extents, from, access);
+  output_.prepare();
   Pending::instance().wait_for_all(own_.key(), extents, access);
   std::vector<tailrace_extent> left = put(extents, from, access);
   if (left.empty()) return {};
@@ -108,7 +130,7 @@ std::vector<tailrace_extent> NodeWrites::put(std::span<const tailrace_extent> ex
   std::vector<tailrace_extent> left;
   const std::lock_guard lock(mutex_);
   Held held{access, patterns_of(extents, kPatterns), {}, nullptr};
-  held.handing_over = std::make_unique<Pending::HandingOver>(own_.key(), extents, access);
+  held.handing_over = std::make_unique<Pending::HandingOver>(own_.key(), extents, access, true);
   buffer_->put(access - first_, extents, from, held.places, left);
   held_.push_back(std::move(held));
   others_have_ours_ = true;
@@ -124,6 +146,7 @@ bool NodeWrites::wait_for_room(uint64_t access) {
   if (!behind) return false;
   for (int pauses = 1; behind; behind = buffer_->behind(before), ++pauses) {
     if (pauses % kPausesBetweenLooks == 0 && !memory_->lives(*behind)) return false;
+    calls_.progress();
     ::sched_yield();
   }
   return true;
@@ -157,9 +180,16 @@ int NodeWrites::settle() {
 int NodeWrites::failed_elsewhere() {
   int error = 0;
   for (uint32_t rank = 0; rank < known_.size(); ++rank) {
+    if (rank == rank_) continue;
+    Known& known = known_[rank];
     const NodeBuffer::Failed failed = buffer_->failed(rank);
-    if (rank == rank_ || std::exchange(known_[rank], failed.count) == failed.count) continue;
-    error = failed.latest_errno != 0 ? failed.latest_errno : EIO;
+    if (std::exchange(known.failed, failed.count) != failed.count) {
+      error = failed.latest_errno != 0 ? failed.latest_errno : EIO;
+    }
+    if (!known.has_ended && buffer_->has_failed(rank)) {
+      known.has_ended = true;
+      error = EIO;
+    }
   }
   return error;
 }
@@ -196,15 +226,21 @@ void NodeWrites::hand_over(const FileKey& file, std::span<const BytePattern> byt
 
 void NodeWrites::hand_over_all(bool at_signal) {
   const auto takes = [at_signal](std::unique_lock<std::mutex>& its) {
-    if (at_signal) return its.try_lock();
-    its.lock();
-    return true;
+    for (int tries = 0; at_signal && tries < kTriesAtSignal; ++tries) {
+      if (its.try_lock()) return true;
+      ::usleep(1000);
+    }
+    if (!at_signal) its.lock();
+    return !at_signal;
   };
+  if (at_signal) all()->ends.store(true, std::memory_order_relaxed);
   std::unique_lock lock(all()->mutex, std::defer_lock);
   if (!takes(lock)) return;
   for (NodeWrites* const one : all()->files) {
     std::unique_lock its(one->mutex_, std::defer_lock);
-    if (takes(its)) one->hand_over([](const Held&) { return true; });
+    if (!takes(its)) continue;
+    one->hand_over([](const Held&) { return true; });
+    one->buffer_->leave();
   }
 }
 

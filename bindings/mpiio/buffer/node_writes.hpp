@@ -31,15 +31,23 @@ class NodeWrites {
   // one.
   enum class Use : uint8_t { none, without_waiting, waiting };
 
-  // Borrows both. `fails` is told what could not be handed over: bytes of any process, at any time.
-  NodeWrites(Output& output, const OwnDescriptor& own, std::function<void(const Refusal&)> fails);
+  // Calls: `fails` gets what could not be handed over, bytes of any process, at any time. `progress` lets the MPI go
+  // on, while the process waits for others.
+  struct Calls {
+    std::function<void(const Refusal&)> fails;
+    std::function<void()> progress;
+  };
+
+  // Borrows both.
+  NodeWrites(Output& output, const OwnDescriptor& own, Calls calls);
   ~NodeWrites();
   NodeWrites(const NodeWrites&) = delete;
   NodeWrites& operator=(const NodeWrites&) = delete;
 
-  // Opens the buffer, once. `first`: a number that the file's processes have agreed on, before that of their first
-  // collective write. Without memory for it, there is none.
-  void open(uint64_t first, uint32_t members, uint32_t rank);
+  // Opens the buffer, once: later calls do nothing, and return true. `first`: a number that the file's processes have
+  // agreed on, before that of their first collective write. `agree` is called with whether this process has memory
+  // for the buffer, and returns whether all have: then it is used.
+  void open(uint64_t first, uint32_t members, uint32_t rank, const std::function<bool(bool)>& agree);
   bool is_open() const { return buffer_.has_value(); }
 
   // Writes bytes, which lie at `from` back to back, in the collective write with the number `access`. Waits for
@@ -63,7 +71,8 @@ class NodeWrites {
   struct All;
 
   static All*& all();
-  // Hands over what all files of the process still have in buffers. `at_signal`: leaves what other threads use.
+  // Hands over what all files of the process still have in buffers, before it ends. `at_signal`: other threads go on,
+  // but put nothing more; leaves what they hold for long.
   static void hand_over_all(bool at_signal);
   static void hand_over(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access);
   static void leave_to_parent();
@@ -71,12 +80,14 @@ class NodeWrites {
   std::vector<tailrace_extent> put(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access);
   bool wait_for_room(uint64_t access);
   void hand_over(const std::function<bool(const Held&)>& concerns);
+  static bool has_room_for_another();
   void forget_taken();
   int failed_elsewhere();
 
   Output& output_;
   const OwnDescriptor& own_;
-  const std::function<void(const Refusal&)> fails_;
+  const Calls calls_;
+  bool tried_ = false;  // to open it
   uint32_t rank_ = 0;
   uint32_t failed_before_ = 0;  // writes of this process, when the buffer was opened
   uint64_t first_ = 0;          // the write with the number first_ + 1 is the buffer's first one
@@ -86,7 +97,12 @@ class NodeWrites {
   std::optional<collective::NodeBuffer> buffer_;
   std::list<Held> held_;
   bool others_have_ours_ = false;  // perhaps: others may have taken bytes of this process
-  std::vector<uint32_t> known_;    // failed writes, by rank
+  // By rank: what this process knows of the others' failures.
+  struct Known {
+    uint32_t failed = 0;  // writes
+    bool has_ended = false;
+  };
+  std::vector<Known> known_;
 };
 
 }  // namespace tailrace::mpiio

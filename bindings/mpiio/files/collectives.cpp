@@ -31,7 +31,8 @@ Collectives::~Collectives() {
 }
 
 Collectives::Member Collectives::own(bool shares_cache) const {
-  return {Pending::instance().node(), random_number(), shares_cache, any_thread_may_call(), all_.choices};
+  return {Pending::instance().node(), random_number(),    shares_cache,
+          any_thread_may_call(),      may_share_buffer(), all_.choices};
 }
 
 collective::Contribution Collectives::two_copies(const View& view) {
@@ -47,6 +48,8 @@ void Collectives::meet(const std::vector<Member>& all, const View& view) {
   }
   share_cache_ = std::all_of(all.begin(), all.end(),
                              [&](const Member& one) { return one.shares_cache && one.node == all[0].node; });
+  may_share_buffer_ =
+      share_cache_ && std::all_of(all.begin(), all.end(), [](const Member& one) { return one.may_share_buffer; });
   has_progress_thread_ =
       std::all_of(all.begin(), all.end(), [](const Member& one) { return one.any_thread_may_call; });
   two_copies_.assign(all.size(), two_copies(view));
@@ -80,7 +83,7 @@ void Collectives::choose_aggregation() {
 }
 
 bool Collectives::uses_node_buffer() const {
-  return aggregates_ && share_cache_ && may_share_buffer() && all_.choices.writes.algorithm == Algorithm::automatic;
+  return aggregates_ && may_share_buffer_ && all_.choices.writes.algorithm == Algorithm::automatic;
 }
 
 bool Collectives::aggregates_in_background() const {

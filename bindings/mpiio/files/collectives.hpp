@@ -27,6 +27,7 @@ class Collectives {
     uint64_t number;           // random
     bool shares_cache;         // see OwnDescriptor
     bool any_thread_may_call;  // MPI
+    bool may_share_buffer;     // of a node
     Choices choices;
   };
 
@@ -72,6 +73,7 @@ class Collectives {
   AggregatedWrite::Processes all_;
   std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process
   bool share_cache_ = false;                          // all processes have one page cache of the file
+  bool may_share_buffer_ = false;                     // all processes may, and are on one node
   bool has_progress_thread_ = false;                  // each process has one, for exchanges
   bool aggregates_ = false;
   bool aggregates_reads_ = false;

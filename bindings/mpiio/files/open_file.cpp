@@ -49,7 +49,12 @@ OpenFile::OpenFile(MPI_File handle, std::string path, Mode mode, std::shared_ptr
       output_(std::move(path), own_),
       collectives_(std::move(group), read_hints(hints, mpiio::choices())),
       node_writes_(output_, own_,
-                   [this](const Refusal& refused) { keep(report_failure(refused.message, refused.system_errno)); }),
+                   {[this](const Refusal& refused) { keep(report_failure(refused.message, refused.system_errno)); },
+                    [this] {
+                      int found = 0;
+                      TAILRACE_REAL(MPI_Iprobe)
+                      (MPI_ANY_SOURCE, MPI_ANY_TAG, collectives_.group().comm(), &found, MPI_STATUS_IGNORE);
+                    }}),
       reads_(own_, output_),
       background_reads_(own_, output_) {}
 
@@ -130,7 +135,10 @@ void OpenFile::follow_choices() {
   if (collectives_.uses_node_buffer()) {
     const Group& group = collectives_.group();
     node_writes_.open(collectives_.first_write(), static_cast<uint32_t>(group.size()),
-                      static_cast<uint32_t>(group.rank()));
+                      static_cast<uint32_t>(group.rank()), [&](bool mine) {
+                        const std::vector<char> all = group.gather(static_cast<char>(mine));
+                        return std::find(all.begin(), all.end(), 0) == all.end();
+                      });
   }
   reads_.reader().set_sieve(collectives_.choices().sieve_bytes);
   const std::lock_guard lock(background_);

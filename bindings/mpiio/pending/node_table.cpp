@@ -20,7 +20,7 @@
 namespace tailrace::mpiio {
 namespace {
 
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 constexpr timespec kAnswerWithin{0, 20'000'000};  // then the asker looks whether the process still lives
 constexpr int kLong = 500;                        // such times, after which the asker says for which process it waits
 constexpr int kMakerTries = 1000;                 // of a millisecond each, to wait for the maker of the table
@@ -97,6 +97,7 @@ struct alignas(64) NodeTable::Table {
   uint64_t magic;              // constant after the table was made …
   uint64_t number;             // … as this is
   std::atomic<uint32_t> high;  // slots that have ever been taken
+  std::atomic<uint64_t> moves;
   Slot slots[kSlots];
 };
 
@@ -224,6 +225,12 @@ void NodeTable::set_count(uint32_t entries) { own_->used.store(entries, std::mem
 void NodeTable::end_change() {
   own_->version.store(own_->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
+
+// Release, and acquire: a reader that sees the first process's slot without the bytes has seen that the other one has
+// them by way of the buffer's block, and so sees this count.
+void NodeTable::note_move() { table_->moves.fetch_add(1, std::memory_order_release); }
+
+uint64_t NodeTable::moves() const { return table_->moves.load(std::memory_order_acquire); }
 
 std::optional<NodeTable::Process> NodeTable::find(uint32_t from, const FileKey& file,
                                                   std::span<const BytePattern> bytes, uint64_t access) const {

@@ -50,6 +50,12 @@ class NodeTable {
   void set_count(uint32_t entries);
   void end_change();
 
+  // Counts bytes that one process had in a buffer and another one shows in its slot now: after it shows them, and
+  // before the first one shows them no more. A reader that finds nothing, and the same count before and after, has
+  // missed none.
+  void note_move();
+  uint64_t moves() const;
+
   // A process that has a slot. The slot may be another process's later: `life` counts them.
   struct Process {
     uint32_t slot = 0;

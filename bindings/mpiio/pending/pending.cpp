@@ -38,7 +38,8 @@ void Pending::forget_in_child() {
 Pending::Pending() : table_(NodeTable::default_path(), process::wait_for_departed) {}
 
 // Starts the thread with the first bytes: until then, others have nothing to ask for.
-Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access) {
+Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access,
+                                  bool lasts) {
   Pending& pending = instance();
   std::unique_lock lock(pending.mutex_);
   while (!pending.has_room()) {
@@ -51,7 +52,7 @@ Pending::HandingOver::HandingOver(const FileKey& file, std::span<const tailrace_
     pending.answers_ = true;
   }
   number_ = ++pending.number_;
-  pending.handing_over_.insert(number_);
+  (lasts ? pending.lasting_ : pending.handing_over_).insert(number_);
   for (const BytePattern& bytes : patterns_of(extents, kMostPatterns)) pending.put(file, bytes, access);
 }
 
@@ -59,6 +60,7 @@ Pending::HandingOver::~HandingOver() {
   Pending& pending = instance();
   const std::lock_guard lock(pending.mutex_);
   pending.handing_over_.erase(number_);
+  if (pending.lasting_.erase(number_) > 0) pending.forget_up_to(pending.written_);
 }
 
 // Joins bytes that go on where those of the latest hand-over end, as parts of a large access do.
@@ -71,7 +73,7 @@ void Pending::put(const FileKey& file, const BytePattern& bytes, uint64_t access
       return show(entries_.size() - 1);
     }
   }
-  entries_.push_back({file, bytes, number_, access});
+  entries_.push_back({file, bytes, number_, access, number_});
   show(entries_.size() - 1);
 }
 
@@ -98,7 +100,11 @@ void Pending::join_entries(bool (*alike)(const Entry& one, const Entry& other)) 
     const uint64_t begin = std::min(same->bytes.begin, entry.bytes.begin);
     const uint64_t end = std::max(same->bytes.end(), entry.bytes.end());
     const uint64_t access = same->access == entry.access ? entry.access : 0;
-    *same = {entry.file, {begin, end - begin, 0, 1}, std::max(same->number, entry.number), access};
+    *same = {entry.file,
+             {begin, end - begin, 0, 1},
+             std::max(same->number, entry.number),
+             access,
+             std::min(same->first, entry.first)};
   }
   entries_ = std::move(joined);
   show(0);
@@ -135,7 +141,11 @@ void Pending::look() {
 void Pending::forget_up_to(uint64_t number) {
   if (const TellFailures how = tell_failures_.load(std::memory_order_acquire)) how();
   written_ = std::max(written_, number);
-  if (std::erase_if(entries_, [number](const Entry& entry) { return entry.number <= number; }) > 0) show(0);
+  const auto is_over = [&](const Entry& entry) {
+    const auto lasting = lasting_.lower_bound(entry.first);
+    return entry.number <= number && (lasting == lasting_.end() || *lasting > entry.number);
+  };
+  if (std::erase_if(entries_, is_over) > 0) show(0);
 }
 
 bool Pending::has(const FileKey& file) { return has(file, 0, UINT64_MAX); }
@@ -209,20 +219,21 @@ void Pending::settle_all() {
   wait_for_others(FileKey());
 }
 
-// Looks once more if it has asked any: what that process had in a node's buffer may be another one's meanwhile, which
-// shows it then.
+// Looks once more if it has asked any, or if bytes have gone from one process to another, out of a node's buffer: the
+// other one may have been looked at before. Bytes do so once.
 void Pending::wait_for(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access) {
   if (!keeps_order()) return;
   hand_over(file, bytes, access);
-  bool has_asked = true;
-  for (int passes = 0; has_asked && passes < 2; ++passes) {
-    has_asked = false;
+  for (int passes = 0; passes < 2; ++passes) {
+    const uint64_t moves = table_.moves();
+    bool has_asked = false;
     uint32_t from = 0;
     while (const std::optional<NodeTable::Process> other = table_.find(from, file, bytes, access)) {
       table_.ask(*other);
       from = other->slot + 1;
       has_asked = true;
     }
+    if (!has_asked && table_.moves() == moves) return;
   }
 }
 
@@ -234,12 +245,12 @@ void Pending::hand_over(const FileKey& file, std::span<const BytePattern> bytes,
 void Pending::answer_others() {
   for (;;) {
     table_.wait_for_questions();
+    hand_over(FileKey(), {&kAllBytes, 1}, 0);
     uint64_t last = 0;
     {
       const std::lock_guard lock(mutex_);
       last = number_;
     }
-    hand_over(FileKey(), {&kAllBytes, 1}, 0);
     while (!has_written(last)) ::usleep(kBetweenLooks);
     table_.answer();
   }

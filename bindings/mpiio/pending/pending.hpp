@@ -34,10 +34,11 @@ class Pending {
   uint64_t node() const { return table_.number(); }
 
   // HandingOver: make it before bytes are handed over, and destroy it when they have been. `access`: see
-  // wait_for_others().
+  // wait_for_others(). `lasts`: it waits for other processes, and later ones may end first; then this process or
+  // another one has shown the bytes as its own when it ends.
   class HandingOver {
    public:
-    HandingOver(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access);
+    HandingOver(const FileKey& file, std::span<const tailrace_extent> extents, uint64_t access, bool lasts = false);
     ~HandingOver();
     HandingOver(const HandingOver&) = delete;
     HandingOver& operator=(const HandingOver&) = delete;
@@ -63,6 +64,8 @@ class Pending {
   using HandOver = void (*)(const FileKey& file, std::span<const BytePattern> bytes, uint64_t access);
   void set_hand_over(HandOver how) { hand_over_.store(how, std::memory_order_release); }
 
+  // Notes that bytes which another process had in a node's buffer are shown as this one's now.
+  void note_move() { table_.note_move(); }
   // Tells other processes which writes have failed, before they see that all have ended.
   using TellFailures = void (*)();
   void set_tell_failures(TellFailures how) { tell_failures_.store(how, std::memory_order_release); }
@@ -85,6 +88,7 @@ class Pending {
     BytePattern bytes;
     uint64_t number;  // of the latest hand-over in it
     uint64_t access;  // the collective write that all of it belongs to; 0: none
+    uint64_t first;   // number of the first hand-over in it
   };
   struct Mark {
     uint64_t mark;    // the carrier's
@@ -113,7 +117,8 @@ class Pending {
   std::vector<Entry> entries_;       // as in the own slot of the table
   uint64_t number_ = 0;              // of the latest hand-over
   uint64_t written_ = 0;             // the hand-overs up to this number are known to be written
-  std::set<uint64_t> handing_over_;  // numbers of those that have not ended
+  std::set<uint64_t> handing_over_;  // numbers of those that have not ended, without …
+  std::set<uint64_t> lasting_;       // … these
   std::optional<Mark> mark_;
   bool answers_ = false;  // the thread has started
 };

@@ -88,6 +88,11 @@ Output::Refusal Output::write(std::span<const tailrace_extent> extents, const st
   return are_small(extents) ? write_here(extents, from) : hand_over_locked(extents, from, access);
 }
 
+void Output::prepare() {
+  const std::lock_guard lock(mutex_);
+  (void)open_for_server();
+}
+
 Output::Refusal Output::hand_over(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access) {
   const std::lock_guard lock(mutex_);
   return hand_over_locked(extents, from, access);

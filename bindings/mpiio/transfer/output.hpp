@@ -38,6 +38,8 @@ class Output {
   Refusal write(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access);
   Refusal iwrite(std::span<const tailrace_extent> extents, const std::byte* from,
                  std::vector<tailrace_ticket>& tickets);
+  // Opens the file for the server, if it is not open: then what is handed over last is written when the process ends.
+  void prepare();
   // Hands over bytes that are known to touch no others on their way.
   Refusal hand_over(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access);
   // Returns the file for the server; none if it has not opened it.

@@ -72,6 +72,7 @@ struct alignas(64) NodeBuffer::Control {
 struct NodeBuffer::Member {
   std::atomic<uint64_t> arrived;  // all its bytes of the writes up to this number have been put
   std::atomic<uint64_t> failed;   // its writes (32 bits), and the latest errno
+  std::atomic<bool> has_left;
 };
 
 struct NodeBuffer::Table {
@@ -114,7 +115,7 @@ void NodeBuffer::put(uint64_t number, std::span<const tailrace_extent> extents, 
       const uint64_t at = rest.offset % kBlockBytes;
       const uint64_t length = std::min(rest.length, kBlockBytes - at);
       if (index != inside.index) {
-        leave(inside);
+        leave_block(inside);
         inside = {index, enter(number, index), 0};
         if (inside.control != nullptr) {
           places.push_back({number_of(*inside.control), inside.control->state.look().generation});
@@ -132,7 +133,7 @@ void NodeBuffer::put(uint64_t number, std::span<const tailrace_extent> extents, 
       rest = {rest.offset + length, rest.length - length};
     }
   }
-  leave(inside);
+  leave_block(inside);
 }
 
 // Enters the block of this part of the file, or opens one; null: there is none. Others look at the same blocks in the
@@ -185,7 +186,7 @@ bool NodeBuffer::open(Control& control, uint64_t number, uint64_t index) {
 }
 
 // Takes the block if it is full now.
-void NodeBuffer::leave(Inside& inside) {
+void NodeBuffer::leave_block(Inside& inside) {
   if (inside.control == nullptr) return;
   Control& control = *std::exchange(inside.control, nullptr);
   const uint32_t generation = control.state.look().generation;
@@ -222,6 +223,13 @@ void NodeBuffer::tell_failed(const Failed& own) {
 NodeBuffer::Failed NodeBuffer::failed(uint32_t rank) const {
   const uint64_t word = table_->members[rank].failed.load(std::memory_order_acquire);
   return {static_cast<uint32_t>(word >> 32), static_cast<int>(word)};
+}
+
+// Release and acquire: for who sees that the process has ended, after that. Its lock orders them, too.
+void NodeBuffer::leave() { table_->members[parts_.rank].has_left.store(true, std::memory_order_release); }
+
+bool NodeBuffer::has_failed(uint32_t rank) const {
+  return !parts_.lives(rank) && !table_->members[rank].has_left.load(std::memory_order_acquire);
 }
 
 bool NodeBuffer::is_taken(const Place& place) const {

@@ -68,6 +68,11 @@ class NodeBuffer {
   };
   void tell_failed(const Failed& own);
   Failed failed(uint32_t rank) const;
+  // Says that this process has written all that it had taken, or will do so, and takes nothing more.
+  void leave();
+  // Returns true if the process of that rank has ended otherwise: bytes of others that it had taken may be lost. Any
+  // thread may call.
+  bool has_failed(uint32_t rank) const;
   // Takes the block, unless it has been taken and written. Waits while another process writes it.
   void take(const Place& place);
   // Returns true if the block has been taken, and its bytes handed over.
@@ -90,7 +95,7 @@ class NodeBuffer {
   std::span<uint8_t> marks(uint32_t block) const;
   Control* enter(uint64_t number, uint64_t index);
   bool open(Control& control, uint64_t number, uint64_t index);
-  void leave(Inside& inside);
+  void leave_block(Inside& inside);
   bool seal(Control& control, uint32_t generation);
   void write_out(Control& control);
   uint32_t ended() const;
