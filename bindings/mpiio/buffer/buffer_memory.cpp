@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <utility>
@@ -11,6 +12,7 @@
 namespace tailrace::mpiio {
 namespace {
 
+constexpr uint64_t kLeft = uint64_t{16} << 20;  // bytes of the file system, for the MPI, which has memory there, too
 constexpr off_t kLocks =
     off_t{1} << 40;  // the bytes of the file that are locked, by rank; they lie behind the memory
 
@@ -67,6 +69,10 @@ BufferMemory::~BufferMemory() {
 }
 
 bool BufferMemory::provide(uint64_t begin, uint64_t length) const {
+  struct statvfs found {};
+  if (::fstatvfs(descriptor_, &found) != 0) return false;
+  const bool has_limit = found.f_blocks > 0;
+  if (has_limit && found.f_bavail * found.f_bsize < kLeft + length) return false;
   return ::posix_fallocate(descriptor_, static_cast<off_t>(begin), static_cast<off_t>(length)) == 0;
 }
 

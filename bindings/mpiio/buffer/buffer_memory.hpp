@@ -22,7 +22,7 @@ class BufferMemory {
 
   std::span<std::byte> bytes() const { return bytes_; }
   // Has the memory from `begin` to `begin` + `length` in fact: a page that is missing when it is written to would end
-  // the program. Returns false if there is none.
+  // the program. Returns false if there is none, or only as much as others should have.
   bool provide(uint64_t begin, uint64_t length) const;
   // Returns true if the process with that number has the memory, and has not ended.
   bool lives(uint32_t rank) const;
