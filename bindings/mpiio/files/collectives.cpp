@@ -82,8 +82,11 @@ void Collectives::choose_aggregation() {
   }
 }
 
+// A view without pieces, as each file has at first, needs no buffer: to open one takes longer than to open a file.
 bool Collectives::uses_node_buffer() const {
-  return aggregates_ && may_share_buffer_ && all_.choices.writes.algorithm == Algorithm::automatic;
+  const bool has_pieces = std::any_of(two_copies_.begin(), two_copies_.end(),
+                                      [](const collective::Contribution& one) { return one.pieces > 1; });
+  return has_pieces && aggregates_ && may_share_buffer_ && all_.choices.writes.algorithm == Algorithm::automatic;
 }
 
 bool Collectives::aggregates_in_background() const {
