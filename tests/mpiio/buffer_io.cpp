@@ -1,6 +1,7 @@
 // Collective writes whose bytes meet in a buffer of the node: mpiio_buffer_io WAY FILE. Prints "right" in the first
 // process if the files are, or has the file to be looked at (`leave`, `signal`).
 //
+// plain: without a view, the file has no buffer.
 // views: a view, a write, and reads of others' bytes after a barrier, again and again, at the same place.
 // files: 70 files at a time, and a process that comes late to the writes.
 // message: while the others write, a process waits for a large message of one that writes.
@@ -70,6 +71,22 @@ bool is_file_right(const std::string& path, size_t size) {
   return bytes.size() == size && is_right(bytes, 0);
 }
 
+// Returns true if this process has mapped a buffer.
+bool has_buffer() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string text{std::istreambuf_iterator<char>(maps), {}};
+  return text.find(".buffer-") != std::string::npos;
+}
+
+bool plain(const std::string& path) {
+  MPI_File file = open_file(path);
+  const std::vector<char> bytes(kPiece, byte_of(rank, 0));
+  MPI_File_write_at_all(file, MPI_Offset{kPiece} * rank, bytes.data(), kPiece, MPI_BYTE, MPI_STATUS_IGNORE);
+  const bool has = has_buffer();
+  MPI_File_close(&file);
+  return !has && is_file_right(path, size_t{kPiece} * static_cast<size_t>(ranks));
+}
+
 bool views(const std::string& path) {
   bool right = true;
   MPI_File file = open_file(path);
@@ -82,7 +99,7 @@ bool views(const std::string& path) {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
     MPI_File_read_at(file, 0, all.data(), static_cast<int>(all.size()), MPI_BYTE, MPI_STATUS_IGNORE);
-    right = right && is_right(all, round);
+    right = right && has_buffer() && is_right(all, round);
     MPI_Barrier(MPI_COMM_WORLD);
   }
   MPI_File_close(&file);
@@ -165,6 +182,7 @@ int main(int count, char** words) {
   const std::string way = words[1];
   if (way == "leave" || way == "signal") leave(words[2], way == "signal");
   bool right = false;
+  if (way == "plain") right = plain(words[2]);
   if (way == "views") right = views(words[2]);
   if (way == "files") right = files(words[2]);
   if (way == "message") right = message(words[2]);

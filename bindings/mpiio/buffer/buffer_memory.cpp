@@ -13,8 +13,7 @@ namespace tailrace::mpiio {
 namespace {
 
 constexpr uint64_t kLeft = uint64_t{16} << 20;  // bytes of the file system, for the MPI, which has memory there, too
-constexpr off_t kLocks =
-    off_t{1} << 40;  // the bytes of the file that are locked, by rank; they lie behind the memory
+constexpr off_t kLocks = off_t{1} << 40;        // the bytes that are locked, by rank; they lie behind the memory
 
 struct flock byte_of(uint32_t rank) {
   struct flock lock {};
