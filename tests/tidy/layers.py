@@ -151,8 +151,8 @@ APPS = [
     "cube/python",
 ]
 
-# Folders of src that doors may include; all others are private. They are pure functions over bytes, without state of
-# the library, so a door can have its own copy.
+# Folders of src that doors may include; all others are private. They work on bytes that they are given, without state
+# of the library, so a door can have its own copy.
 OPEN_TO_DOORS = {
     "base/names",
     "collective",
