@@ -547,7 +547,8 @@ TAILRACE_API tailrace_status tailrace_file_remove(tailrace_client* client, const
 
 /* Waits until all writes of this client to the file have ended, and closes it. Like every call it may report
  * failures of earlier requests (TAILRACE_EARLIER_FAILURE). The file is closed in any case, and using it returns
- * TAILRACE_CLOSED. Closing a client closes its open files, but does not publish them. */
+ * TAILRACE_CLOSED. In place thread, the process has lost its POSIX locks on the file, as after any close(2) of it.
+ * Closing a client closes its open files, but does not publish them. */
 TAILRACE_API tailrace_status tailrace_file_close(tailrace_file file);
 
 /* Does the same without waiting, with a ticket that ends when the file has been closed, and published if it is to

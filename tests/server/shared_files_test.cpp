@@ -44,6 +44,11 @@ class SlowSharedFiles : public ::testing::Test {
     storage_.release_operations();
     while (!engine_.idle() || files_.progress()) engine_.progress();
   }
+  // Carries out what operations that are held do not hold up.
+  void advance() {
+    while (files_.progress()) engine_.progress();
+    engine_.progress();
+  }
 
   const ScratchDirectory scratch_;
   Doorbell doorbell_;
@@ -134,6 +139,44 @@ TEST_F(SlowSharedFiles, AnyNumberMayFailWhenTheirTurnComes) {
   EXPECT_EQ(refused, 50'000u);
 }
 
+// At the close of any descriptor of a file, its process loses its POSIX locks on the file: a close that came later
+// would take the program's next locks.
+TEST_F(SlowSharedFiles, AUseHasEndedWhenTheFileIsClosed) {
+  End opened;
+  open("f", Mode::write, opened);
+  run();
+  ASSERT_TRUE(opened.status->ok());
+  bool released = false;
+  storage_.operations_held = true;
+  files_.release(*opened.file, [&released] { released = true; });
+  advance();
+  EXPECT_EQ(storage_.operations(), 2u) << "one descriptor for writes, one for syncs";
+  EXPECT_FALSE(released);
+  run();
+  EXPECT_TRUE(released);
+}
+
+TEST_F(SlowSharedFiles, AnOpeningHasEndedWhenWhatItDoesNotNeedIsClosed) {
+  make("f", "old");
+  End first;
+  open("f", Mode::write, first);
+  run();
+  for (const Mode mode : {Mode::write, Mode::truncate}) {
+    End second;
+    open("f", mode, second);
+    for (int step = 0; step < 10 && !second.status; ++step) {
+      storage_.release_operations();
+      storage_.operations_held = true;
+      advance();
+    }
+    ASSERT_TRUE(second.status.has_value());
+    EXPECT_EQ(second.status->ok(), mode == Mode::write);
+    advance();
+    EXPECT_EQ(storage_.operations(), 0u);
+    run();
+  }
+}
+
 // A file to be published may have the name of another one's unfinished data.
 TEST_F(SlowSharedFiles, AFileNamedPartialIsPublishedByItsOwnTurn) {
   for (int times = 0; times < 2; ++times) {
@@ -141,7 +184,7 @@ TEST_F(SlowSharedFiles, AFileNamedPartialIsPublishedByItsOwnTurn) {
     files_.open_to_publish(place("f.partial"), OpenMode::update, into(opened));
     run();
     ASSERT_TRUE(opened.status->ok());
-    files_.release(*opened.file);
+    files_.release(*opened.file, [] {});
     run();
   }
   EXPECT_FALSE(files_.is_busy());

@@ -66,6 +66,20 @@ Status not_opened(const Status& why) {
 
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
+// Releases a file that is not the one which an earlier server had open: its name leads to another one now.
+Result<SharedFile*> expect_same(SharedFiles& files, SharedFile& file, FileIdentity expected) {
+  if (!expected.is_known() || file.identity == expected) return &file;
+  Fault fault;
+  fault.code = TAILRACE_IO_ERROR;
+  fault.system_errno = ESTALE;
+  fault.message = fmt::format(
+      "found another file under the name '{}', expected the one that was open when its server "
+      "ended",
+      file.path);
+  files.release(file, [] {});
+  return Status(std::move(fault));
+}
+
 void close_directory(Engine& engine, FileId directory) {
   Request close;
   close.operation = Operation::close;
@@ -202,7 +216,7 @@ void RawFiles::open(const Descriptor& descriptor, bool again) {
 void RawFiles::opened(const Descriptor& descriptor, const FileToOpen& wanted, bool again, Result<SharedFile*> file) {
   --names_;
   const std::string path = wanted.path.empty() ? "" : storage_.file_path(wanted.path);
-  if (again && file.ok()) file = expect_same(*file.value(), identity_in(block_of(descriptor)));
+  if (again && file.ok()) file = expect_same(files_, *file.value(), identity_in(block_of(descriptor)));
   if (!again && file.ok()) put_identity(block_of(descriptor), file.value()->identity);
   // A server that replaces this one need not repeat the opening. Note that before the end is reported: from then on
   // the client uses the block for other data.
@@ -223,20 +237,6 @@ void RawFiles::opened(const Descriptor& descriptor, const FileToOpen& wanted, bo
     if (of.file != nullptr) meter_.opened(of.record, of.file->data);
   }
   if (!again) end(descriptor, not_opened(file.status()), path, {});
-}
-
-// Releases a file that is not the one which an earlier server had open: its name leads to another one now.
-Result<SharedFile*> RawFiles::expect_same(SharedFile& file, FileIdentity expected) {
-  if (!expected.is_known() || file.identity == expected) return &file;
-  Fault fault;
-  fault.code = TAILRACE_IO_ERROR;
-  fault.system_errno = ESTALE;
-  fault.message = fmt::format(
-      "found another file under the name '{}', expected the one that was open when its server "
-      "ended",
-      file.path);
-  files_.release(file);
-  return Status(std::move(fault));
 }
 
 void RawFiles::open_shared(const FileToOpen& wanted, bool again, SharedFiles::Then then) {
@@ -350,10 +350,8 @@ void RawFiles::begin_close(const Descriptor& descriptor, Open& of) {
   if (of.file != nullptr) meter_.closed(of.record, of.file->data);
   const bool publishes = of.seals ? has_seal(of.opening) : !of.opening.empty();
   Status left = publishes ? unpublished(of) : Status();
-  if (of.file == nullptr || !publishes || !left.ok()) {
-    if (of.file != nullptr) files_.release(*of.file);
-    return end_close(descriptor, left);
-  }
+  if (of.file == nullptr) return end_close(descriptor, left);
+  if (!publishes || !left.ok()) return release(of, [this, descriptor, left] { end_close(descriptor, left); });
   ++of.under_way;
   const uint64_t token = new_work(descriptor, false);
   if (storage_.durability != Durability::durable) return publish(token, of);
@@ -386,8 +384,16 @@ void RawFiles::publish(uint64_t token, Open& of) {
   Status whole = unpublished(of);  // a sync of it may have failed
   Result<Piece> seal = whole.ok() ? read_seal(of.opening) : whole;
   if (seal.ok()) return submit(token, of.file->data, Operation::write, {seal.value()}, true);
-  files_.release(*std::exchange(of.file, nullptr));
-  end_publishing(token, seal.status());
+  release(of, [this, token, status = seal.status()] { end_publishing(token, status); });
+}
+
+// A close ends after the files are closed.
+void RawFiles::release(Open& of, std::function<void()> then) {
+  ++releases_;
+  files_.release(*std::exchange(of.file, nullptr), [this, then = std::move(then)] {
+    --releases_;
+    then();
+  });
 }
 
 // The steps are: a sync of the data (only the engine needs its result), the publication, or the seal and a sync of
@@ -405,11 +411,13 @@ void RawFiles::went_on_publishing(const Request& request, const Status& how) {
     works_[request.token].sealed = true;
     return submit(request.token, of.file->data, Operation::sync, {}, false);
   }
-  SharedFile& file = *std::exchange(of.file, nullptr);
-  of.seals ? files_.release(file) : files_.published(file);
-  const Status& status = how;
-  if (status.ok() && durable) return sync_directory(request.token, of);
-  end_publishing(request.token, status);
+  const auto end = [this, &of, token = request.token, how, durable] {
+    if (how.ok() && durable) return sync_directory(token, of);
+    end_publishing(token, how);
+  };
+  if (of.seals) return release(of, end);
+  files_.published(*std::exchange(of.file, nullptr));
+  end();
 }
 
 void RawFiles::end_publishing(uint64_t token, const Status& status) {
@@ -507,7 +515,7 @@ void RawFiles::leave() {
   for (auto& [number, of] : open_) {
     if (of.file == nullptr) continue;
     meter_.closed(of.record, of.file->data);
-    files_.release(*of.file);
+    files_.release(*of.file, [] {});
   }
   waiting_.clear();
   open_.clear();

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -55,7 +56,7 @@ class RawFiles final : public CompletionSink {
   // Notes that the client has gone. REQUIRES: nothing is under way, and nothing more comes.
   void leave();
 
-  bool idle() const { return free_works_.size() == works_.size() && names_ == 0; }
+  bool idle() const { return free_works_.size() == works_.size() && names_ + releases_ == 0; }
   // Returns true if a verb waits until all writes before it have ended.
   bool is_waited_for() const { return !waiting_.empty(); }
 
@@ -100,7 +101,6 @@ class RawFiles final : public CompletionSink {
   void open(const Descriptor& descriptor, bool again);
   void open_shared(const FileToOpen& wanted, bool again, SharedFiles::Then then);
   void opened(const Descriptor& descriptor, const FileToOpen& wanted, bool again, Result<SharedFile*> file);
-  Result<SharedFile*> expect_same(SharedFile& file, FileIdentity expected);
   Result<std::vector<Piece>> read_pieces(const Descriptor& descriptor) const;
   Result<std::vector<Piece>> pieces_of(const Descriptor& descriptor);
   void wait(const Descriptor& descriptor, Open& of);
@@ -114,6 +114,7 @@ class RawFiles final : public CompletionSink {
   void publish(uint64_t token, Open& of);
   void went_on_publishing(const Request& request, const Status& how);
   void end_publishing(uint64_t token, const Status& status);
+  void release(Open& of, std::function<void()> then);
   void end_close(const Descriptor& descriptor, const Status& status);
   // Returns true if this client has writes to the file under way, by any of its numbers.
   bool is_written(const SharedFile* file) const { return written_.contains(file); }
@@ -138,7 +139,8 @@ class RawFiles final : public CompletionSink {
   uint32_t last_ = 0;                              // the largest number so far
   std::vector<Work> works_;                        // by token; entries are reused
   std::vector<uint64_t> free_works_;
-  size_t names_ = 0;  // openings and removals under way
+  size_t names_ = 0;     // openings and removals under way
+  size_t releases_ = 0;  // of files that are closed, under way
   Checked checked_;
 };
 

@@ -1,6 +1,7 @@
 #include "server/raw_files/shared_files.hpp"
 
 #include <cerrno>
+#include <tuple>
 #include <utility>
 
 #include "model/wire/file_wire.hpp"
@@ -184,29 +185,27 @@ void SharedFiles::share(const Shared& of, SharedFile& file) {
                                " already, here or in another client: to empty it now would lose what is in it"));
   }
   ++file.users;
-  close(std::exchange(of->data, 0));
-  close(std::exchange(of->sync, 0));
-  end(of, &file);
+  close({std::exchange(of->data, 0), std::exchange(of->sync, 0)}, [this, of, &file] { end(of, &file); });
 }
 
 void SharedFiles::ended(const Request& request, const Status& status) {
+  if (request.operation == Operation::close) return closed(request.token);
   const Shared of = emptying_.at(request.token);
   emptying_.erase(request.token);
   if (status.ok()) return end(of, of->file);
   of->data = of->sync = 0;
-  release(*of->file);
-  end(of, status);
+  release(*of->file, [this, of, status] { end(of, status); });
 }
 
 // Ends an opening. What a failed one has opened is closed.
 void SharedFiles::end(const Shared& of, const Result<SharedFile*>& file) {
-  if (!file.ok()) {
-    if (of->has_name) for_one_.erase(of->place.path);
-    close(of->data);
-    if (of->sync != of->data) close(of->sync);
-  }
-  std::exchange(of->then, nullptr)(file);
-  end_turn(of->place.path);
+  const auto tell = [this, of, file] {
+    std::exchange(of->then, nullptr)(file);
+    end_turn(of->place.path);
+  };
+  if (file.ok()) return tell();
+  if (of->has_name) for_one_.erase(of->place.path);
+  close({of->data, of->sync}, tell);
 }
 
 void SharedFiles::remove(Place place, std::function<void(const Status& status)> then) {
@@ -258,12 +257,12 @@ SharedFile* SharedFiles::add(SharedFile file) {
   return &added;
 }
 
-void SharedFiles::release(SharedFile& file) {
+void SharedFiles::release(SharedFile& file, std::function<void()> then) {
   TAILRACE_REQUIRE(file.users > 0);
-  if (--file.users > 0) return;
-  close(file.data);
-  if (file.sync != file.data) close(file.sync);
+  if (--file.users > 0) return then();
+  const std::set<FileId> both{file.data, file.sync};
   forget(file);
+  close(both, std::move(then));
 }
 
 void SharedFiles::forget(const SharedFile& file) {
@@ -273,17 +272,31 @@ void SharedFiles::forget(const SharedFile& file) {
   files_.erase(file.data);
 }
 
-void SharedFiles::close(FileId file) {
-  if (file != 0) closing_.push_back(file);
+// Closes the files that are not 0, and then calls `then`.
+void SharedFiles::close(std::set<FileId> files, std::function<void()> then) {
+  files.erase(0);
+  if (files.empty()) return then();
+  const uint64_t token = next_token_++;
+  closings_[token] = {files.size(), std::move(then)};
+  for (const FileId file : files) to_close_.emplace_back(file, token);
+}
+
+void SharedFiles::closed(uint64_t token) {
+  const auto found = closings_.find(token);
+  if (--found->second.left > 0) return;
+  const std::function<void()> then = std::move(found->second.then);
+  closings_.erase(found);
+  then();
 }
 
 bool SharedFiles::progress() {
   bool any = false;
-  for (; !closing_.empty() && engine_.room() > 0; any = true) {
+  for (; !to_close_.empty() && engine_.room() > 0; any = true) {
     Request close;
     close.operation = Operation::close;
-    close.file = closing_.back();
-    closing_.pop_back();
+    std::tie(close.file, close.token) = to_close_.back();
+    close.sink = this;
+    to_close_.pop_back();
     engine_.submit(std::move(close));
   }
   for (; !waiting_.empty() && engine_.room() > 0; any = true) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,8 +46,8 @@ class SharedFiles final : public CompletionSink {
     std::string path;
     std::string root;
   };
-  // The end of an opening, now or from the engine's progress(). The file keeps its address until the last user has
-  // released it.
+  // The end of an opening, now or from the engine's progress(). Descriptors that it does not need are
+  // closed. The file keeps its address until the last user has released it.
   using Then = std::function<void(const Result<SharedFile*>& file)>;
 
   // Borrows `engine`, for the life of this.
@@ -61,8 +62,9 @@ class SharedFiles final : public CompletionSink {
   void open_to_seal(Place place, OpenMode mode, Then then);
   // Removes a file, unless a client has the file open that the path leads to, or one that is to be published as it.
   void remove(Place place, std::function<void(const Status& status)> then);
-  // Ends one use of the file. REQUIRES: that user has nothing under way.
-  void release(SharedFile& file);
+  // Ends one use of the file. REQUIRES: that user has nothing under way. Calls `then` when the descriptors that the
+  // end of this use leaves over are closed: at a close of one of them, a process loses its POSIX locks on the file.
+  void release(SharedFile& file, std::function<void()> then);
   // Forgets a file whose data were published, or could not be: the engine has closed them.
   void published(SharedFile& file) { forget(file); }
   // Makes the requests that have waited for room in the engine, which itself closes the rest at its end. Returns true
@@ -90,6 +92,10 @@ class SharedFiles final : public CompletionSink {
     Then then = {};
   };
   using Shared = std::shared_ptr<Opening>;
+  struct Closing {
+    size_t left = 0;  // descriptors
+    std::function<void()> then;
+  };
 
   void in_turn(const std::string& path, std::function<void()> begin);
   void end_turn(const std::string& path);
@@ -102,7 +108,8 @@ class SharedFiles final : public CompletionSink {
   void settle(const Shared& of);
   void share(const Shared& of, SharedFile& file);
   void end(const Shared& of, const Result<SharedFile*>& file);
-  void close(FileId file);
+  void close(std::set<FileId> files, std::function<void()> then);
+  void closed(uint64_t token);
   SharedFile* find(FileIdentity identity, Mode mode);
   SharedFile* add(SharedFile file);
   Status check_unpublished(const std::string& path) const;
@@ -118,11 +125,12 @@ class SharedFiles final : public CompletionSink {
   std::map<std::string, std::deque<std::function<void()>>> turns_;
   std::deque<std::function<void()>> ready_;  // turns that begin now
   bool begins_turns_ = false;
-  size_t busy_ = 0;                      // openings and removals
-  std::deque<Shared> waiting_;           // files to be emptied, while the engine has no room
-  std::map<uint64_t, Shared> emptying_;  // by token
+  size_t busy_ = 0;                       // openings and removals
+  std::deque<Shared> waiting_;            // files to be emptied, while the engine has no room
+  std::map<uint64_t, Shared> emptying_;   // by token
+  std::map<uint64_t, Closing> closings_;  // by token
   uint64_t next_token_ = 1;
-  std::vector<FileId> closing_;
+  std::vector<std::pair<FileId, uint64_t>> to_close_;  // with their tokens, while the engine has no room
 };
 
 }  // namespace tailrace::impl
