@@ -12,11 +12,6 @@
 namespace tailrace::hdf5 {
 namespace {
 
-void drain_before_unlink(const Object& object, H5I_type_t type) {
-  drain_everywhere(object, type);
-  note_unlinked(object, type);
-}
-
 void* under_or_null(void* pointer) { return pointer != nullptr ? object_at(pointer).under : nullptr; }
 
 // Links are created and copied with one or two objects, of which one may be missing.
@@ -64,7 +59,7 @@ herr_t link_get(void* pointer, const H5VL_loc_params_t* where, H5VL_link_get_arg
 herr_t link_specific(void* pointer, const H5VL_loc_params_t* where, H5VL_link_specific_args_t* arguments, hid_t dxpl,
                      void**) {
   const Object& object = object_at(pointer);
-  if (arguments->op_type == H5VL_LINK_DELETE) drain_before_unlink(object, where->obj_type);
+  if (arguments->op_type == H5VL_LINK_DELETE) drain_before_delete(object, *where);
   const auto call = [&] {
     return object.host.H5VLlink_specific(object.under, where, object.host.native, arguments, dxpl, nullptr);
   };

@@ -161,4 +161,9 @@ void drain_all(const Host& host) {
   for (const auto& file : open_files().all_of(host)) file->drain();
 }
 
+bool any_on_their_way(const Host& host) {
+  const auto files = open_files().all_of(host);
+  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file->writes().any(); });
+}
+
 }  // namespace tailrace::hdf5

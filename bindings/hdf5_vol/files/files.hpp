@@ -166,5 +166,7 @@ void settle_chunks_of(const Host& host);
 
 // Waits for all files of the host. Call it before a call that may free space to which writes are on their way.
 void drain_all(const Host& host);
+// Returns true if writes to such a file may be on their way.
+bool any_on_their_way(const Host& host);
 
 }  // namespace tailrace::hdf5

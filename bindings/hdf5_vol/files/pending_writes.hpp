@@ -63,6 +63,8 @@ class PendingWrites {
   // Returns true if some of these bytes may not have reached the file yet. May also return true for bytes between
   // such, and for a moment longer.
   bool any(const tailrace_extent& bytes);
+  // Looks which bytes have reached the file, and marks what is on its way for the next look.
+  void look_what_is_written();
   // Waits for all.
   void drain();
   void forget();
@@ -87,7 +89,6 @@ class PendingWrites {
   enum class State { unopened, open, refused, left_alone };
 
   bool touches(const tailrace_extent& bytes) const;
-  void look_what_is_written();
   // `data`: null if they are not known.
   void note(uint64_t dataset, std::span<const tailrace_extent> extents, const void* data);
   Refusal accepted(Refusal refused);

@@ -147,6 +147,7 @@ Host* host_of(const void* caller, std::string* why) {
 void Host::take_constants() {
   transfer = constant(handle, "H5P_LST_DATASET_XFER_ID_g");
   dataset_creation = constant(handle, "H5P_LST_DATASET_CREATE_ID_g");
+  dataset_access = constant(handle, "H5P_LST_DATASET_ACCESS_ID_g");
   predefined.clear();
   for (const Number& number : kNumbers) predefined.push_back({constant(handle, number.variable), number.bytes});
 }

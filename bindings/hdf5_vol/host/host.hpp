@@ -89,6 +89,7 @@ struct Host {
   };
   std::vector<Predefined> predefined;
   hid_t dataset_creation = H5I_INVALID_HID;  // the default creation properties of datasets; set from initialize on
+  hid_t dataset_access = H5I_INVALID_HID;    // … and their access properties
   hid_t errors = H5I_INVALID_HID;            // the error class and its messages
   hid_t error_major = H5I_INVALID_HID;
   hid_t error_minor = H5I_INVALID_HID;

@@ -3,13 +3,16 @@
 namespace tailrace::hdf5 {
 
 H5O_info2_t identity_of(const Host& host, void* under, H5I_type_t type) {
+  return identity_of(host, under, H5VL_loc_params_t{type, H5VL_OBJECT_BY_SELF, {}});
+}
+
+H5O_info2_t identity_of(const Host& host, void* under, const H5VL_loc_params_t& where) {
   H5O_info2_t info{};
   H5VL_object_get_args_t arguments{};
   arguments.op_type = H5VL_OBJECT_GET_INFO;
   arguments.args.get_info.fields = H5O_INFO_BASIC;
   arguments.args.get_info.oinfo = &info;
-  const H5VL_loc_params_t itself{type, H5VL_OBJECT_BY_SELF, {}};
-  if (host.H5VLobject_get(under, &itself, host.native, &arguments, host.transfer, nullptr) < 0) {
+  if (host.H5VLobject_get(under, &where, host.native, &arguments, host.transfer, nullptr) < 0) {
     return {};
   }
   return info;

@@ -8,6 +8,8 @@ namespace tailrace::hdf5 {
 // Returns the number of the file that contains the object, and the object's token there; the number is 0 if HDF5 does
 // not report it.
 H5O_info2_t identity_of(const Host& host, void* under, H5I_type_t type);
+// Returns the same for the object at `where`, seen from `under`.
+H5O_info2_t identity_of(const Host& host, void* under, const H5VL_loc_params_t& where);
 
 // Returns an identifier of the dataset's property `what`; the caller closes it.
 hid_t get(const Host& host, void* under, H5VL_dataset_get_t what);

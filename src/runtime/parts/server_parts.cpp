@@ -18,7 +18,7 @@
 namespace tailrace::impl {
 namespace {
 
-constexpr uint64_t kLargestCached = uint64_t{256} << 10;  // bytes
+constexpr uint64_t kLargestCached = uint64_t{1} << 20;  // bytes
 constexpr uint64_t kLargestHole = 4095;  // bytes, of a scattered write: no page of the file lies in a hole
 
 // Buffers for unaligned writes: eight of 2 MiB, or a quarter of all clients' budgets.

@@ -1,10 +1,14 @@
 """HDF5 reuses free space at once. Data on their way to space that a call frees must have arrived before."""
 
 import re
+import subprocess
+import sys
 
+import h5py
+import numpy as np
 import pytest
 from conftest import REPOSITORY
-from hdf5.carried import PLACES, environment, python
+from hdf5.carried import PLACES, environment, python, without
 
 HEADERS = REPOSITORY / ".deps/hdf5/include"
 
@@ -179,6 +183,52 @@ PROVOCATIONS = re.findall(r"^def (\w+)\(file\):", PROGRAM, re.MULTILINE)[2:]
 @pytest.mark.parametrize("place", PLACES)
 def test_data_arrive_before_their_space_is_another_datasets(tmp_path, place):
     assert python(PROGRAM, tmp_path, *PROVOCATIONS, env=environment(tmp_path, place, budget="64MiB")) == ""
+
+
+# Deletes "old", which is complete, while "new" is on its way.
+DELETES = """
+import signal
+import sys
+import h5py
+import numpy as np
+
+signal.alarm(100)
+with h5py.File(sys.argv[1], "r+") as file:
+    file["new"] = np.ones(1 << 20)
+    del file["old"]
+    print("deleted", flush=True)
+    for name in ("nothing", "group/nothing", "nowhere/nothing"):
+        try:
+            del file[name]
+        except KeyError as error:
+            print(error)
+"""
+
+
+def test_a_deletion_waits_only_for_the_space_that_it_frees(tmp_path, gates):
+    ones = np.ones(1 << 20)
+    for name in ("plain.h5", "carried.h5"):
+        with h5py.File(tmp_path / name, "w") as file:
+            file["old"] = ones
+            file.create_group("group")
+    plain = python(DELETES, tmp_path / "plain.h5", env=without(tmp_path))
+    config = tmp_path / "posix.yaml"
+    config.write_text("tailrace: 1\nname: hdf5\nplace: {kind: thread}\nstorage: {path: out, backend: posix}\n"
+                      "memory: {budget: 64 MiB}\n")
+    gate = gates("carried.h5 write")
+    added = {**environment(tmp_path, config=config), **gate.environment}
+    with subprocess.Popen([sys.executable, "-c", DELETES, tmp_path / "carried.h5"], env=added,
+                          stdout=subprocess.PIPE, text=True) as program:
+        gate.wait()
+        said = ""
+        while not said.endswith("deleted\n") and (line := program.stdout.readline()):
+            said += line
+        gate.let_go()
+        said += program.stdout.read()
+        assert program.wait() == 0, "SIGALRM: the deletion waits for what is held"
+    assert said == plain
+    with h5py.File(tmp_path / "carried.h5") as file:
+        assert list(file) == ["group", "new"] and (file["new"][:] == ones).all()
 
 
 def names_in(header):
