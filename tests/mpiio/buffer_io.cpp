@@ -3,6 +3,7 @@
 //
 // plain: without a view, the file has no buffer.
 // views: a view, a write, and reads of others' bytes after a barrier, again and again, at the same place.
+// mixed: writes without the buffer come before writes that fill it, and between them.
 // files: 70 files at a time, and a process that comes late to the writes.
 // message: while the others write, a process waits for a large message of one that writes.
 // memory: one process may not have the memory.
@@ -106,6 +107,24 @@ bool views(const std::string& path) {
   return right;
 }
 
+bool mixed(const std::string& path) {
+  MPI_File file = open_file(path);
+  const std::vector<char> header(1000, 'h');
+  MPI_File_write_at_all(file, 0, header.data(), static_cast<int>(header.size()), MPI_BYTE, MPI_STATUS_IGNORE);
+  set_view(file);
+  const std::vector<char> bytes(size_t{kPiece} * (400 << 10), byte_of(rank, 0));
+  for (const char* way : {"auto", "individual", "dynamic", "auto"}) {
+    MPI_Info hints = MPI_INFO_NULL;
+    MPI_Info_create(&hints);
+    MPI_Info_set(hints, "tailrace_collective", way);
+    MPI_File_set_info(file, hints);
+    MPI_Info_free(&hints);
+    write(file, bytes, false);
+  }
+  MPI_File_close(&file);
+  return rank != 0 || is_file_right(path, bytes.size() * static_cast<size_t>(ranks));
+}
+
 bool files(const std::string& path) {
   constexpr int kFiles = 70;
   const size_t size = size_t{100} * kPiece;
@@ -184,6 +203,7 @@ int main(int count, char** words) {
   bool right = false;
   if (way == "plain") right = plain(words[2]);
   if (way == "views") right = views(words[2]);
+  if (way == "mixed") right = mixed(words[2]);
   if (way == "files") right = files(words[2]);
   if (way == "message") right = message(words[2]);
   if (way == "memory") right = memory(words[2]);

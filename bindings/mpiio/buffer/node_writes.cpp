@@ -76,9 +76,9 @@ NodeWrites::~NodeWrites() {
   buffer_->leave();
 }
 
-void NodeWrites::open(uint64_t first, uint32_t members, uint32_t rank, const std::function<bool(bool)>& agree) {
+void NodeWrites::open(uint64_t last, uint32_t members, uint32_t rank, const std::function<bool(bool)>& agree) {
   if (std::exchange(tried_, true)) return;
-  const std::string path = NodeTable::default_path() + ".buffer-" + std::to_string(first);
+  const std::string path = NodeTable::default_path() + ".buffer-" + std::to_string(last);
   if (has_room_for_another()) {
     memory_ = BufferMemory::open(path, NodeBuffer::size(members), NodeBuffer::table_size(members), rank);
   }
@@ -87,7 +87,7 @@ void NodeWrites::open(uint64_t first, uint32_t members, uint32_t rank, const std
   if (!have_all) return memory_.reset();
   rank_ = rank;
   failed_before_ = carrier().failed(output_.path()).count;
-  first_ = first;
+  before_ = last;
   NodeBuffer::Parts parts;
   parts.memory = memory_->bytes();
   parts.members = members;
@@ -95,7 +95,7 @@ void NodeWrites::open(uint64_t first, uint32_t members, uint32_t rank, const std
   parts.provide = [this](uint64_t begin, uint64_t length) { return memory_->provide(begin, length); };
   parts.lives = [this](uint32_t process) { return memory_->lives(process); };
   parts.write = [this](uint64_t number, std::span<const tailrace_extent> extents, const std::byte* bytes) {
-    const Refusal refused = output_.hand_over(extents, bytes, first_ + number);
+    const Refusal refused = output_.hand_over(extents, bytes, before_ + number);
     Pending::instance().note_move();
     if (refused.status != TAILRACE_OK) calls_.fails(refused);
   };
@@ -131,7 +131,7 @@ std::vector<tailrace_extent> NodeWrites::put(std::span<const tailrace_extent> ex
   const std::lock_guard lock(mutex_);
   Held held{access, patterns_of(extents, kPatterns), {}, nullptr};
   held.handing_over = std::make_unique<Pending::HandingOver>(own_.key(), extents, access, true);
-  buffer_->put(access - first_, extents, from, held.places, left);
+  buffer_->put(access - before_, extents, from, held.places, left);
   held_.push_back(std::move(held));
   others_have_ours_ = true;
   forget_taken();
@@ -141,7 +141,7 @@ std::vector<tailrace_extent> NodeWrites::put(std::span<const tailrace_extent> ex
 // Waits until all have put what they have of the writes before this one, so that their blocks are free. Returns false
 // if they had, or if one of them has ended. The one that is furthest behind never waits.
 bool NodeWrites::wait_for_room(uint64_t access) {
-  const uint64_t before = access - first_ - 1;
+  const uint64_t before = access - before_ - 1;
   std::optional<uint32_t> behind = buffer_->behind(before);
   if (!behind) return false;
   for (int pauses = 1; behind; behind = buffer_->behind(before), ++pauses) {
@@ -153,8 +153,9 @@ bool NodeWrites::wait_for_room(uint64_t access) {
 }
 
 void NodeWrites::arrive(uint64_t access) {
+  if (!is_open()) return;
   const std::lock_guard lock(mutex_);
-  buffer_->arrive(access - first_);
+  buffer_->arrive(access - before_);
   forget_taken();
 }
 

@@ -44,17 +44,18 @@ class NodeWrites {
   NodeWrites(const NodeWrites&) = delete;
   NodeWrites& operator=(const NodeWrites&) = delete;
 
-  // Opens the buffer, once: later calls do nothing, and return true. `first`: a number that the file's processes have
-  // agreed on, before that of their first collective write. `agree` is called with whether this process has memory
+  // Opens the buffer, once: later calls do nothing, and return true. `last`: the number of the latest collective
+  // write, which only this opening of the file has. `agree` is called with whether this process has memory
   // for the buffer, and returns whether all have: then it is used.
-  void open(uint64_t first, uint32_t members, uint32_t rank, const std::function<bool(bool)>& agree);
+  void open(uint64_t last, uint32_t members, uint32_t rank, const std::function<bool(bool)>& agree);
   bool is_open() const { return buffer_.has_value(); }
 
   // Writes bytes, which lie at `from` back to back, in the collective write with the number `access`. Waits for
   // another process only if that has bytes of another access at the same place on their way, or, if `use` allows it,
   // while the buffer is full and others have not come as far as this one. Requires an open buffer.
   Refusal write(std::span<const tailrace_extent> extents, const std::byte* from, uint64_t access, Use use);
-  // Says that this process has written all its bytes of that collective write.
+  // Says that this process has written all its bytes of that collective write, by the buffer or otherwise: call it
+  // after each. Does nothing if there is no buffer.
   void arrive(uint64_t access);
   // Hands over what is still in the buffer, and waits until others have written what they have taken. Returns the
   // errno of writes in which others have failed since the last call; 0: there is none.
@@ -90,7 +91,7 @@ class NodeWrites {
   bool tried_ = false;  // to open it
   uint32_t rank_ = 0;
   uint32_t failed_before_ = 0;  // writes of this process, when the buffer was opened
-  uint64_t first_ = 0;          // the write with the number first_ + 1 is the buffer's first one
+  uint64_t before_ = 0;         // number of the latest collective write before the buffer was opened
   std::unique_ptr<BufferMemory> memory_;
 
   std::mutex mutex_;  // guards all below; a process that has it waits for no other one's answer

@@ -41,7 +41,7 @@ collective::Contribution Collectives::two_copies(const View& view) {
 
 void Collectives::meet(const std::vector<Member>& all, const View& view) {
   all_.choices = all[0].choices;
-  first_write_ = writes_ = all[0].number;
+  writes_ = all[0].number;
   for (const Member& one : all) {
     const auto first = std::find_if(all.begin(), all.end(), [&](const Member& of) { return of.node == one.node; });
     all_.nodes.push_back(static_cast<int>(first - all.begin()));

@@ -51,9 +51,9 @@ class Collectives {
   const Choices& choices() const { return all_.choices; }
   const std::vector<int>& nodes() const { return all_.nodes; }
   // Returns true if the bytes of nonblocking writes in the view are to meet in a buffer of the node (NodeWrites),
-  // whose writes begin behind the number first_write().
+  // whose writes begin behind the number last_write().
   bool uses_node_buffer() const;
-  uint64_t first_write() const { return first_write_; }
+  uint64_t last_write() const { return writes_; }
   // Return true if accesses in the view may go through aggregators: writes, writes in the background, reads.
   bool aggregates_writes() const { return aggregates_; }
   bool aggregates_in_background() const;
@@ -79,7 +79,6 @@ class Collectives {
   bool aggregates_reads_ = false;
   bool has_own_comm_ = false;  // for exchanges; else it uses the group's
   uint32_t exchanges_ = 0;     // in its own
-  uint64_t first_write_ = 0;   // number before that of the first one
   uint64_t writes_ = 0;        // number of the latest one
 };
 

@@ -134,7 +134,7 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
 void OpenFile::follow_choices() {
   if (collectives_.uses_node_buffer()) {
     const Group& group = collectives_.group();
-    node_writes_.open(collectives_.first_write(), static_cast<uint32_t>(group.size()),
+    node_writes_.open(collectives_.last_write(), static_cast<uint32_t>(group.size()),
                       static_cast<uint32_t>(group.rank()), [&](bool mine) {
                         const std::vector<char> all = group.gather(static_cast<char>(mine));
                         return std::find(all.begin(), all.end(), 0) == all.end();
@@ -160,7 +160,7 @@ Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_D
   int error = MPI_SUCCESS;
   const auto data = memory_of_call<MemoryData>(view_, begin, bytes_at(memory), count, type, error);
   const Outcome end = error == MPI_SUCCESS ? write_own(data, access, use) : Outcome{error, 0};
-  if (use != Use::none) node_writes_.arrive(access);
+  if (access != 0) node_writes_.arrive(access);
   return end;
 }
 
@@ -171,8 +171,10 @@ Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, M
   if (!collectives_.aggregates_writes() || use != Use::none) return write(begin, memory, count, type, access, use);
   int error = MPI_SUCCESS;
   const std::shared_ptr<AggregatedWrite> begun = begin_exchange(begin, memory, count, type, false, error);
-  const Outcome end = finish(*begun);
-  if (begun->is_individual()) return write_own(begun->data(), access, Use::none);
+  Outcome end = finish(*begun);
+  if (begun->is_individual()) end = write_own(begun->data(), access, Use::none);
+  node_writes_.arrive(access);
+  if (begun->is_individual()) return end;
   if (error != MPI_SUCCESS) return {error, 0};
   const int earlier = unreported_.exchange(MPI_SUCCESS);
   return earlier != MPI_SUCCESS ? Outcome{earlier, 0} : end;
@@ -186,6 +188,7 @@ Begun OpenFile::begin_write_all(uint64_t begin, const void* memory, int64_t coun
   }
   Begun begun;
   begun.in_background = begin_exchange(begin, memory, count, type, true, begun.outcome.error);
+  node_writes_.arrive(access);
   return begun;
 }
 
