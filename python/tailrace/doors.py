@@ -29,7 +29,8 @@ from . import mpis, programs
 
 SOURCES = programs.FOLDER / "doors"  #: bindings, collective: as in the source tree
 _OPTIONS = ("-O3", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-pthread")
-_SHARED = ("collective", "collective/buffer", "collective/read", "collective/write", "process_client",
+_SHARED = ("collective", "collective/buffer", "collective/read", "collective/tune", "collective/write",
+           "process_client",
            "process_client/bytes")
 _MPIIO = ("mpiio/types", "mpiio/buffer", "mpiio/calls", "mpiio/collective", "mpiio/files", "mpiio/mpi",
           "mpiio/pending", "mpiio/process", "mpiio/transfer")

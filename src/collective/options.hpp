@@ -1,6 +1,7 @@
 // Options: the choices that a user has for a collective access.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tailrace::collective {
@@ -13,6 +14,12 @@ enum class Algorithm : uint8_t {
   dynamic,     // dynamic segmentation: processes whose data are neighbours form a group with aggregators of its own
   static_,     // static segmentation: as dynamic, but each process sends the same number of bytes in each cycle
 };
+
+// Returns the name that users give it: auto, individual, two_phase, dynamic or static.
+constexpr const char* name_of(Algorithm algorithm) {
+  constexpr const char* kNames[] = {"auto", "individual", "two_phase", "dynamic", "static"};
+  return kNames[static_cast<size_t>(algorithm)];
+}
 
 struct Options {
   Algorithm algorithm = Algorithm::automatic;

@@ -4,6 +4,7 @@
 // plain: without a view, the file has no buffer.
 // views: a view, a write, and reads of others' bytes after a barrier, again and again, at the same place.
 // mixed: writes without the buffer come before writes that fill it, and between them.
+// many: 90 writes of the same bytes.
 // files: 70 files at a time, and a process that comes late to the writes.
 // message: while the others write, a process waits for a large message of one that writes.
 // memory: one process may not have the memory.
@@ -125,6 +126,15 @@ bool mixed(const std::string& path) {
   return rank != 0 || is_file_right(path, bytes.size() * static_cast<size_t>(ranks));
 }
 
+bool many(const std::string& path) {
+  MPI_File file = open_file(path);
+  set_view(file);
+  const std::vector<char> bytes(size_t{kPiece} * 2000, byte_of(rank, 0));
+  for (int i = 0; i < 90; ++i) write(file, bytes, i % 10 == 9);
+  MPI_File_close(&file);
+  return rank != 0 || is_file_right(path, bytes.size() * static_cast<size_t>(ranks));
+}
+
 bool files(const std::string& path) {
   constexpr int kFiles = 70;
   const size_t size = size_t{100} * kPiece;
@@ -204,6 +214,7 @@ int main(int count, char** words) {
   if (way == "plain") right = plain(words[2]);
   if (way == "views") right = views(words[2]);
   if (way == "mixed") right = mixed(words[2]);
+  if (way == "many") right = many(words[2]);
   if (way == "files") right = files(words[2]);
   if (way == "message") right = message(words[2]);
   if (way == "memory") right = memory(words[2]);

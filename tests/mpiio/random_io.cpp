@@ -78,9 +78,9 @@ class Program {
     MPI_Info_set(hints, "romio_ds_write", "disable");
     // Half of the programs choose an algorithm by hints, of which MPIs know none or one. Those of the first process
     // are in force.
-    const char* const algorithms[] = {"individual", "two_phase", "dynamic", "static"};
+    const char* const algorithms[] = {"individual", "two_phase", "dynamic", "static", "tune"};
     const unsigned algorithm = seed / 2 + static_cast<unsigned>(rank_ % 2);
-    if (seed % 2 == 1) MPI_Info_set(hints, "tailrace_collective", algorithms[algorithm % 4]);
+    if (seed % 2 == 1) MPI_Info_set(hints, "tailrace_collective", algorithms[algorithm % 5]);
     if (seed % 2 == 1) MPI_Info_set(hints, "cb_nodes", seed % 3 == 0 ? "1" : "3");
     must(MPI_File_open(MPI_COMM_WORLD, path_.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file_), "open");
     MPI_Info_free(&hints);

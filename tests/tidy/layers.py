@@ -15,7 +15,8 @@ import sources
 
 # The layers of src's folders, the lowest first.
 LAYERS = [
-    {"base", "collective", "collective/buffer", "collective/read", "collective/write", "filter/codecs"},
+    {"base", "collective", "collective/buffer", "collective/read", "collective/tune",
+     "collective/write", "filter/codecs"},
     {"base/names", "base/net", "base/sync", "base/os"},
     {"base/memory", "base/signals"},
     {"model", "transport"},
@@ -158,6 +159,7 @@ OPEN_TO_DOORS = {
     "collective",
     "collective/buffer",
     "collective/read",
+    "collective/tune",
     "collective/write",
     "filter/codecs",
 }

@@ -140,7 +140,7 @@ int MPI_File_get_info(MPI_File handle, MPI_Info* info) {
   OpenFile* const file = find(handle);
   if (error == MPI_SUCCESS && file != nullptr && *info != MPI_INFO_NULL) {
     TAILRACE_REAL(MPI_Info_set)
-    (*info, "tailrace_collective", name_of(file->collectives().choices().writes.algorithm));
+    (*info, "tailrace_collective", name_of(file->collectives().choices()));
   }
   return error;
 }

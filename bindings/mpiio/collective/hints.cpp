@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <limits>
+#include <optional>
 
 #include "mpiio/mpi/real_mpi.hpp"
 
@@ -11,17 +12,11 @@ namespace tailrace::mpiio {
 namespace {
 
 using collective::Algorithm;
+using collective::name_of;
 using collective::Options;
 
-struct Name {
-  const char* name;
-  Algorithm algorithm;
-};
-constexpr std::array<Name, 5> kNames{{{"auto", Algorithm::automatic},
-                                      {"individual", Algorithm::individual},
-                                      {"two_phase", Algorithm::two_phase},
-                                      {"dynamic", Algorithm::dynamic},
-                                      {"static", Algorithm::static_}}};
+constexpr std::array kAlgorithms{Algorithm::automatic, Algorithm::individual, Algorithm::two_phase,
+                                 Algorithm::dynamic, Algorithm::static_};
 
 std::optional<std::string> hint(MPI_Info info, const char* key) {
   std::array<char, MPI_MAX_INFO_VAL + 1> value{};
@@ -51,13 +46,8 @@ void read_number(MPI_Info info, const char* key, Number& number) {
 
 void read_algorithm(MPI_Info info, Choices& choices) {
   const std::optional<std::string> value = hint(info, "tailrace_collective");
-  if (!value.has_value()) return;
-  const std::optional<Algorithm> algorithm = algorithm_named(*value);
-  if (!algorithm.has_value()) {
-    return complain("tailrace_collective", *value, "auto, individual, two_phase, dynamic or static");
-  }
-  choices.writes.algorithm = *algorithm;
-  choices.reads.algorithm = *algorithm;
+  if (!value.has_value() || take_algorithm(*value, choices)) return;
+  complain("tailrace_collective", *value, "auto, tune, individual, two_phase, dynamic or static");
 }
 
 // The words that programs have written for ROMIO.
@@ -68,11 +58,12 @@ void read_romio(MPI_Info info, const char* key, Options& options) {
   if (value == "automatic") options.algorithm = Algorithm::automatic;
 }
 
-void read_aggregators(MPI_Info info, Options& writes) {
+void read_aggregators(MPI_Info info, Choices& choices) {
   const std::optional<std::string> value = hint(info, "tailrace_aggregators");
   if (!value.has_value() || value == "ranks") return;
   if (value == "node" || value == "forwarders") {
-    writes.algorithm = Algorithm::individual;
+    choices.writes.algorithm = Algorithm::individual;
+    choices.tunes = false;
   } else {
     complain("tailrace_aggregators", *value, "ranks, node or forwarders");
   }
@@ -80,6 +71,7 @@ void read_aggregators(MPI_Info info, Options& writes) {
 
 void read_numbers(MPI_Info info, Options& options) {
   read_number(info, "cb_nodes", options.aggregators);
+  read_number(info, "tailrace_aggregators_per_group", options.aggregators_per_group);
   read_number(info, "cb_buffer_size", options.cycle_bytes);
   read_number(info, "striping_unit", options.alignment);
 }
@@ -91,28 +83,29 @@ void read_sieve(MPI_Info info, uint64_t& bytes) {
 
 }  // namespace
 
-std::optional<Algorithm> algorithm_named(const std::string& name) {
-  for (const Name& one : kNames) {
-    if (name == one.name) return one.algorithm;
+bool take_algorithm(const std::string& name, Choices& choices) {
+  const bool tunes = name == "tune";
+  for (const Algorithm algorithm : kAlgorithms) {
+    if (name != (tunes ? "tune" : name_of(algorithm))) continue;
+    choices.tunes = tunes;
+    choices.writes.algorithm = choices.reads.algorithm = algorithm;
+    return true;
   }
-  return std::nullopt;
+  return false;
 }
 
-const char* name_of(Algorithm algorithm) {
-  for (const Name& one : kNames) {
-    if (algorithm == one.algorithm) return one.name;
-  }
-  return "auto";
-}
+const char* name_of(const Choices& choices) { return choices.tunes ? "tune" : name_of(choices.writes.algorithm); }
 
 Choices read_hints(MPI_Info info, Choices choices) {
   if (info == MPI_INFO_NULL) return choices;
   read_romio(info, "romio_cb_write", choices.writes);
+  choices.tunes = choices.tunes && choices.writes.algorithm == Algorithm::automatic;
   read_romio(info, "romio_cb_read", choices.reads);
   read_algorithm(info, choices);
-  read_aggregators(info, choices.writes);
+  read_aggregators(info, choices);
   read_numbers(info, choices.writes);
   choices.reads.aggregators = choices.writes.aggregators;
+  choices.reads.aggregators_per_group = choices.writes.aggregators_per_group;
   choices.reads.cycle_bytes = choices.writes.cycle_bytes;
   choices.reads.alignment = choices.writes.alignment;
   read_sieve(info, choices.sieve_bytes);

@@ -1,9 +1,16 @@
 #include "mpiio/files/collectives.hpp"
 
+#include <sys/vfs.h>
+
 #include <algorithm>
+#include <bit>
+#include <cstdio>
 #include <random>
+#include <set>
+#include <sstream>
 
 #include "collective/plan.hpp"
+#include "mpiio/files/tunings.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
 #include "mpiio/pending/pending.hpp"
 #include "mpiio/process/process.hpp"
@@ -14,6 +21,12 @@ using collective::Algorithm;
 
 namespace {
 
+#ifdef OPEN_MPI
+constexpr const char* kMpi = "Open MPI";
+#else
+constexpr const char* kMpi = "MPICH";
+#endif
+
 uint64_t random_number() {
   std::random_device source;
   return (uint64_t{source()} << 32) | source();
@@ -23,7 +36,7 @@ uint64_t random_number() {
 
 Collectives::Collectives(std::shared_ptr<const Group> group, const Choices& choices) : group_(std::move(group)) {
   all_.comm = group_->comm();
-  all_.choices = choices;
+  asked_ = all_.choices = choices;
 }
 
 Collectives::~Collectives() {
@@ -32,7 +45,7 @@ Collectives::~Collectives() {
 
 Collectives::Member Collectives::own(bool shares_cache) const {
   return {Pending::instance().node(), random_number(),    shares_cache,
-          any_thread_may_call(),      may_share_buffer(), all_.choices};
+          any_thread_may_call(),      may_share_buffer(), asked_};
 }
 
 collective::Contribution Collectives::two_copies(const View& view) {
@@ -40,7 +53,7 @@ collective::Contribution Collectives::two_copies(const View& view) {
 }
 
 void Collectives::meet(const std::vector<Member>& all, const View& view) {
-  all_.choices = all[0].choices;
+  asked_ = all_.choices = all[0].choices;
   writes_ = all[0].number;
   for (const Member& one : all) {
     const auto first = std::find_if(all.begin(), all.end(), [&](const Member& of) { return of.node == one.node; });
@@ -57,7 +70,8 @@ void Collectives::meet(const std::vector<Member>& all, const View& view) {
 }
 
 void Collectives::set_choices(const Choices& choices) {
-  all_.choices = choices;
+  asked_ = all_.choices = choices;
+  tuning_.reset();
   choose_aggregation();
 }
 
@@ -80,6 +94,62 @@ void Collectives::choose_aggregation() {
     has_own_comm_ = true;
     TAILRACE_REAL(MPI_Comm_dup)(group_->comm(), &all_.comm);
   }
+}
+
+void Collectives::tune(const std::string& path) {
+  const bool may = asked_.tunes && all_.nodes.size() > 1 && !exchanges_in_background();
+  if (!may || collective::choose(two_copies_, UINT64_MAX) == Algorithm::individual) return;
+  tuned_ = path;
+  collective::Tuning::State mine;
+  if (group_->rank() == 0) mine = Tunings::instance().find(pattern_ = pattern(path));
+  const auto nodes = static_cast<uint32_t>(std::set<int>(all_.nodes.begin(), all_.nodes.end()).size());
+  tuning_.emplace(asked_.writes, static_cast<uint32_t>(group_->size()), nodes, group_->gather(mine)[0]);
+  use(tuning_->options());
+  if (tuning_->has_ended()) tell_tuned(" (known before)");
+}
+
+// The first process alone describes the pattern.
+std::string Collectives::pattern(const std::string& path) const {
+  uint64_t bytes = 0;
+  uint64_t pieces = 0;
+  for (const collective::Contribution& one : two_copies_) {
+    bytes += one.bytes;
+    pieces += one.pieces;
+  }
+  struct statfs found {};
+  (void)::statfs(path.c_str(), &found);
+  std::ostringstream text;
+  const size_t nodes = std::set<int>(all_.nodes.begin(), all_.nodes.end()).size();
+  const bool has_merger = asked_.writes.large_piece < collective::Options{}.large_piece;
+  text << kMpi << ", " << group_->size() << " processes on " << nodes << (nodes == 1 ? " node" : " nodes")
+       << (has_merger ? " with a merger" : "") << ", view of " << std::bit_floor(bytes / 2) << " bytes in pieces of "
+       << std::bit_floor(bytes / std::max<uint64_t>(pieces, 1)) << " or more, file system " << std::hex
+       << found.f_type;
+  return text.str();
+}
+
+void Collectives::end_trial(double seconds) {
+  if (!tuning_->next_ends_trial()) {
+    tuning_->wrote(seconds);
+    if (group_->rank() == 0) Tunings::instance().keep(pattern_, *tuning_);
+    return;
+  }
+  const std::vector<double> all = group_->gather(tuning_->begun_seconds() + seconds);
+  tuning_->tried(*std::max_element(all.begin(), all.end()));
+  use(tuning_->options());
+  if (group_->rank() == 0) Tunings::instance().keep(pattern_, *tuning_);
+  if (tuning_->has_ended()) tell_tuned("");
+}
+
+void Collectives::tell_tuned(const char* how) const {
+  if (group_->rank() != 0 || !carrier().summary()) return;
+  std::fprintf(stderr, "tailrace: %s: collective writes, %s: %s%s\n", tuned_.c_str(), pattern_.c_str(),
+               tuning_->text().c_str(), how);
+}
+
+void Collectives::use(const collective::Options& writes) {
+  all_.choices.writes = writes;
+  choose_aggregation();
 }
 
 // A view without pieces, as each file has at first, needs no buffer: to open one takes longer than to open a file.

@@ -9,9 +9,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "collective/tune/tuning.hpp"
 #include "mpiio/collective/group.hpp"
 #include "mpiio/collective/hints.hpp"
 #include "mpiio/files/aggregated_write.hpp"
@@ -48,7 +51,8 @@ class Collectives {
   void set_choices(const Choices& choices);
   void set_view(std::vector<collective::Contribution> two_copies, const Choices& choices);
 
-  const Choices& choices() const { return all_.choices; }
+  // Returns the user's choices.
+  const Choices& choices() const { return asked_; }
   const std::vector<int>& nodes() const { return all_.nodes; }
   // Returns true if the bytes of nonblocking writes in the view are to meet in a buffer of the node (NodeWrites),
   // whose writes begin behind the number last_write().
@@ -59,6 +63,16 @@ class Collectives {
   bool aggregates_in_background() const;
   bool aggregates_reads() const { return aggregates_reads_; }
 
+  // Begins to find options by trials, or uses those that are known, if the user asked for that, and an exchange may
+  // help in the view. All processes call it together, after the view has been set. `path`: of the file.
+  void tune(const std::string& path);
+  // Returns true if the next blocking write belongs to a trial: begin_trial() is called before it, and end_trial()
+  // after it, with the seconds between. The last write of a trial has ended when its bytes are on the device.
+  bool is_trial() const { return tuning_.has_value() && !tuning_->has_ended(); }
+  bool is_last_of_trial() const { return tuning_->next_ends_trial(); }
+  void begin_trial() const { (void)group_->gather(char{}); }
+  void end_trial(double seconds);
+
   // Returns the number of a collective write that begins: the same one in all processes, and in no other opening.
   uint64_t next_write();
   // Begins a write through aggregators; never waits. One in the background is not left to the processes.
@@ -68,9 +82,16 @@ class Collectives {
 
  private:
   void choose_aggregation();
+  void use(const collective::Options& writes);
+  void tell_tuned(const char* how) const;
+  std::string pattern(const std::string& path) const;
 
   const std::shared_ptr<const Group> group_;
-  AggregatedWrite::Processes all_;
+  Choices asked_;
+  AggregatedWrite::Processes all_;  // with the choices in force
+  std::optional<collective::Tuning> tuning_;
+  std::string tuned_;                                 // the path of the file
+  std::string pattern_;                               // that is being tried, in the first process
   std::vector<collective::Contribution> two_copies_;  // of the view's pattern, by process
   bool share_cache_ = false;                          // all processes have one page cache of the file
   bool may_share_buffer_ = false;                     // all processes may, and are on one node

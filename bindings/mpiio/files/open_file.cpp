@@ -1,8 +1,10 @@
 #include "mpiio/files/open_file.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -140,6 +142,7 @@ void OpenFile::follow_choices() {
                         return std::find(all.begin(), all.end(), 0) == all.end();
                       });
   }
+  collectives_.tune(output_.path());
   reads_.reader().set_sieve(collectives_.choices().sieve_bytes);
   const std::lock_guard lock(background_);
   background_reads_.reader().set_sieve(collectives_.choices().sieve_bytes);
@@ -148,10 +151,6 @@ void OpenFile::follow_choices() {
 void OpenFile::set_atomic(bool atomic) {
   atomic_ = atomic;
   if (atomic && collectives_.group().rank() == 0) tell_obstacle(output_.path(), Obstacle::atomic);
-}
-
-Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
-  return write(begin, memory, count, type, 0, Use::none);
 }
 
 Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access,
@@ -166,6 +165,20 @@ Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_D
 
 Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
+  if (!collectives_.is_trial()) return write_all_now(begin, memory, count, type);
+  collectives_.begin_trial();
+  const auto start = std::chrono::steady_clock::now();
+  Outcome end = write_all_now(begin, memory, count, type);
+  if (collectives_.is_last_of_trial()) {
+    const int failed = drain();
+    if (failed != MPI_SUCCESS && end.error == MPI_SUCCESS) end = {failed, 0};
+    (void)::fdatasync(own_.get());  // a failure is that of a later sync, too
+  }
+  collectives_.end_trial(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return end;
+}
+
+Outcome OpenFile::write_all_now(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const uint64_t access = collectives_.next_write();
   const Use use = use_of(node_writes_, collectives_, Use::waiting);
   if (!collectives_.aggregates_writes() || use != Use::none) return write(begin, memory, count, type, access, use);

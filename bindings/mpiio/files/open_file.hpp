@@ -97,8 +97,10 @@ class OpenFile {
   MPI_Offset position() const { return position_; }
   void set_position(MPI_Offset position) { position_ = position; }
   // Writes `count` elements of the type at `memory` to the data from byte `begin` of the view on. Returns when the
-  // memory may be used again. All processes call write_all() together.
-  Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
+  // memory may be used again. All processes call write_all() together. `access`: the number of the collective write
+  // of which this is the process's own part, by `use`; 0: none.
+  Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access = 0,
+                NodeWrites::Use use = NodeWrites::Use::none);
   Outcome write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   // Begins a collective write, and waits for no other process. All processes call it together.
   Begun begin_write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
@@ -134,10 +136,9 @@ class OpenFile {
   };
 
   void follow_choices();
+  Outcome write_all_now(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   std::shared_ptr<AggregatedWrite> begin_exchange(uint64_t begin, const void* memory, int64_t count,
                                                   MPI_Datatype type, bool in_background, int& error);
-  Outcome write(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type, uint64_t access,
-                NodeWrites::Use use);
   Outcome write_own(const MemoryData& data, uint64_t access, NodeWrites::Use use);
   Outcome read_own(MemorySpace& space);
   Outcome read_in_background(MemorySpace& space);

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "process_client/client_settings.hpp"
 
@@ -18,9 +18,12 @@ namespace {
 // Never destroyed: MPI closes files very late.
 struct Process {
   Process();
+  // Sets what a word says that only this door has. Returns false if it is none of these.
+  bool read_own(const std::string& key, const std::string& value);
 
   process::ProcessClient client;
   Choices choices;
+  std::string profile;  // as the settings name it
   bool carries = true;
   bool keeps_order = true;
   bool may_write_here = true;
@@ -42,20 +45,20 @@ bool takes_all_cpus() {
   return false;
 }
 
-// Sets what a word says that only this door has. Returns false if it is none of these.
-bool read_own(const std::string& key, const std::string& value, collective::Options& options, bool& keeps_order) {
+bool Process::read_own(const std::string& key, const std::string& value) {
   if (key == "relaxed") {
     keeps_order = false;
     return true;
   }
-  if (key == "collective=") {
-    const std::optional<collective::Algorithm> algorithm = algorithm_named(value);
-    options.algorithm = algorithm.value_or(options.algorithm);
-    return algorithm.has_value();
+  if (key == "profile=") {
+    profile = value;
+    return !value.empty();
   }
+  if (key == "collective=") return take_algorithm(value, choices);
+  uint32_t& aggregators = choices.writes.aggregators;
   const char* const end = value.data() + value.size();
-  const auto [last, error] = std::from_chars(value.data(), end, options.aggregators);
-  return key == "aggregators=" && error == std::errc() && last == end && options.aggregators > 0;
+  const auto [last, error] = std::from_chars(value.data(), end, aggregators);
+  return key == "aggregators=" && error == std::errc() && last == end && aggregators > 0;
 }
 
 // TAILRACE_MPIIO_NODE_SIZE=n, for tests of what happens on several nodes: n processes with neighbouring ranks count
@@ -94,12 +97,11 @@ Process::Process() : client({"MPI-IO", "mpiio", end, end_by_signal}) {
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;
   settings.direct = true;  // programs write long runs, and sync them
-  const std::string wrong =
-      process::read_settings(text != nullptr ? text : "", settings,
-                             "collective=auto, individual, two_phase, dynamic or static, aggregators=NUMBER, relaxed",
-                             [this](const std::string& key, const std::string& value) {
-                               return read_own(key, value, choices.writes, keeps_order);
-                             });
+  const std::string wrong = process::read_settings(
+      text != nullptr ? text : "", settings,
+      "collective=auto, tune, individual, two_phase, dynamic or static, aggregators=NUMBER, "
+      "profile=FILE, relaxed",
+      [this](const std::string& key, const std::string& value) { return read_own(key, value); });
   choices.reads = choices.writes;
   settings.pinned = settings.place != "core" || !takes_all_cpus();
   const bool has_merger = settings.place == "core" || !settings.forward.empty();
@@ -132,6 +134,15 @@ bool may_write_here() { return instance().may_write_here; }
 bool may_share_buffer() { return instance().may_share_buffer; }
 
 Choices choices() { return instance().choices; }
+
+std::string profile() {
+  if (!instance().profile.empty()) return instance().profile;
+  for (const auto& [name, below] : {std::pair("XDG_CACHE_HOME", ""), std::pair("HOME", "/.cache")}) {
+    const char* const directory = std::getenv(name);
+    if (directory != nullptr && *directory == '/') return std::string(directory) + below + "/tailrace/mpiio-profile";
+  }
+  return {};
+}
 
 bool exchanges_in_background() {
   const collective::Algorithm algorithm = instance().choices.writes.algorithm;

@@ -1,6 +1,8 @@
 // Process: what the library for MPI-IO has once in a process: the client that carries the data of all files.
 #pragma once
 
+#include <string>
+
 #include "mpiio/collective/hints.hpp"
 #include "process_client/process_client.hpp"
 
@@ -27,6 +29,8 @@ bool keeps_order();
 // Returns the choices for collective accesses, which hints of a file change. Where a server or a forwarder merges
 // what the processes of a node hand over, they exchange only the smallest pieces.
 Choices choices();
+// Returns the file that keeps what trials have shown (Tunings); empty if there is none.
+std::string profile();
 // Returns true if nonblocking collective writes may go through aggregators: if the settings name an algorithm, as
 // they do in all processes. Such a write needs progress in every call that waits. A blocking collective call of MPI
 // must then be made of its nonblocking form, in all processes: the two do not match (MPI 3.1, §5.12).

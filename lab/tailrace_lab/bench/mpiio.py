@@ -7,8 +7,10 @@ reports to an Observer.
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import statistics
+import urllib.parse
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,13 +20,15 @@ from . import mpiio_bars, mpiio_file, mpiio_patterns as patterns, mpiio_program,
 from .bars import Bar
 from .mpiio_program import MpiioProgram
 from .mpiio_settings import Settings, line
-from .mpiio_ways import Way
+from .mpiio_ways import TUNE, Way
 from .program import Failed, Report
 from .runtime_directory import RuntimeDirectory
 from .scratch import Scratch
 from .steal import Steal
 
 VERSION = 1
+
+_TRIALS = 80  # no pattern needs more writes to find the fastest way
 
 _Runs = dict[Way, list[Report]]
 
@@ -124,6 +128,9 @@ class _Study:
         ways = self._ways(name)
         runs: dict[str, _Runs] = {kind: {way: [] for way in ways} for kind in kinds}
         wrong: dict[tuple[str, Way], int] = {}
+        for way in ways:
+            if way.collective == TUNE:
+                self._try(name, way, kinds[0])
         self._observer.begin(patterns.TITLES[name], (s.warmup + s.rounds) * len(ways))
         for number in range(s.warmup + s.rounds):
             turn = number % max(1, len(ways))
@@ -148,6 +155,14 @@ class _Study:
                         runs[kind][way].append(report | {"wrong_words": found})
         return runs
 
+    def _try(self, name: str, way: Way, call: str) -> None:
+        """Has a way find out what is fastest; its profile keeps that for the runs that count."""
+        self._observer.doing(f"{patterns.TITLES[name]}: {way.title}: trials")
+        for _ in range(-(-_TRIALS // self._settings.iterations)):
+            with contextlib.suppress(Failed):  # the runs that count will report it
+                self._run(name, way, call, 0.0, False, [])
+            self._tidy()
+
     def _turn(self, name: str, way: Way, kinds: Sequence[str], verify: bool) -> dict[str, Report]:
         reports: dict[str, Report] = {}
         for kind in kinds:
@@ -166,11 +181,13 @@ class _Study:
     def _run(self, name: str, way: Way, call: str, compute: float, verify: bool, more: list[str]) -> Report:
         s = self._settings
         file = self._scratch.of("run")[0] / "mpiio.raw"
+        profile = urllib.parse.quote(str((self._scratch.of("tune")[0] / "profile").resolve()), safe="/.,:=@~+")
+        words = f"{s.words} profile={profile}" if way.collective == TUNE else s.words
         arguments = [*patterns.arguments(name, self._shape), "--call", call, "--compute", f"{compute:.9f}",
                      *more]
 
         def once() -> Report:
-            report = self._programs[way.mpi].run(way, s.words, s.ranks_of(name), file, arguments)
+            report = self._programs[way.mpi].run(way, words, s.ranks_of(name), file, arguments)
             if verify:
                 report["wrong_words"] = mpiio_file.wrong_words(file, report["region_bytes"], report["bytes"],
                                                                report["iterations"])

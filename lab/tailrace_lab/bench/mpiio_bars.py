@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from . import mpiio_patterns as patterns
 from .bars import Bar, ratios, scaled
-from .mpiio_ways import AUTO, Way
+from .mpiio_ways import AUTO, TUNE, Way
 from .program import Report
 
 Runs = Mapping[Way, Sequence[Report]]
 Time = Callable[[Report], float]
 
 _BANDWIDTH = 0.94  # of the better MPI's, for one piece a rank
+_TUNED = 1.05  # most time of what trials have shown, by that of the fastest algorithm
 _SLOWER = 1.1  # most time of `auto`, by the better MPI's
 _OPEN_CLOSE = 1.3  # most time to open and close a file, by that of the same MPI
 _NOT_HIDDEN = 0.1
@@ -45,7 +46,7 @@ def of_pattern(name: str, runs: Runs) -> list[Bar]:
     if name in patterns.COMPUTING:  # the pattern itself is measured by its own name
         return _wrong(name, runs)
     found = _extents(runs) if name == "extents" else _times(name, runs)
-    return found + _opens(name, runs) + _reading(name, runs) + _wrong(name, runs)
+    return found + _tuned(name, runs) + _opens(name, runs) + _reading(name, runs) + _wrong(name, runs)
 
 
 def of_computing(name: str, blocking: Runs, beside: Runs, nonblocking: Runs) -> list[Bar]:
@@ -81,6 +82,19 @@ def _times(name: str, runs: Runs) -> list[Bar]:
             continue
         limit = 1 / _BANDWIDTH if name == "contiguous" else _SLOWER if way.collective == AUTO else None
         found.append(Bar(f"{name}: time / {best.title}, {way.title}", "×", values, limit))
+    return found
+
+
+def _tuned(name: str, runs: Runs) -> list[Bar]:
+    found = []
+    for way, of in runs.items():
+        beside = [each for each in runs if (each.place, each.mpi) == (way.place, way.mpi)]
+        others = [each for each in beside if each.collective != TUNE]
+        if way.collective != TUNE or not others:
+            continue
+        best = min(others, key=lambda other: statistics.median(map(patterns.total, runs[other])))
+        values = ratios(list(map(patterns.total, of)), list(map(patterns.total, runs[best])))
+        found.append(Bar(f"{name}: time / {best.title}, {way.title}", "×", values, _TUNED))
     return found
 
 

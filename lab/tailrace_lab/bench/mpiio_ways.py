@@ -11,6 +11,7 @@ COLLECTIVES = ("auto", "two_phase", "dynamic", "static", "individual")
 AGGREGATORS = ("ranks", "node")
 
 AUTO = "auto"
+TUNE = "tune"  # by what trials have shown
 _NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 _WITH_AGGREGATORS = ("two_phase", "dynamic", "static")
 _COLLECTIVE_HINT, _AGGREGATORS_HINT = "tailrace_collective", "tailrace_aggregators"
@@ -63,6 +64,6 @@ def carried(mpis: Iterable[str], places: Sequence[str], collectives: Sequence[st
 
 
 def of_one_piece(ways: Sequence[Way]) -> list[Way]:
-    """Returns the ways of tailrace that differ if each rank writes one piece, or is alone: without its aggregators,
-    if there are others."""
-    return [way for way in ways if way.collective not in _WITH_AGGREGATORS] or list(ways)
+    """Returns the ways of tailrace that differ if each rank writes one piece, or is alone: without its aggregators
+    and trials, if there are others."""
+    return [way for way in ways if way.collective not in (*_WITH_AGGREGATORS, TUNE)] or list(ways)

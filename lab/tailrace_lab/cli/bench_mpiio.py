@@ -69,8 +69,10 @@ def _add_ways(add: Any) -> None:
     words = bench_options.words
     add("--mpi", type=words(("mpich", "openmpi")), metavar="MPI,…", help="the MPIs (default: mpich,openmpi)")
     add("--place", type=words(("thread", "core")), metavar="PLACE,…", help="tailrace's places (default: thread,core)")
-    add("--collective", type=words(("auto", "two_phase", "dynamic", "static", "individual")), metavar="NAME,…",
+    add("--collective", type=words(("auto", "two_phase", "dynamic", "static", "individual", "tune")),
+        metavar="NAME,…",
         help="tailrace's collective algorithms, as hints (default: auto,two_phase,dynamic,static,individual)")
+    add("--tune", action="store_true", help="also the algorithm that tailrace finds by trials, before the rounds")
     add("--aggregators", type=words(("ranks", "node")), metavar="KIND,…",
         help="tailrace's aggregators, as hints (default: ranks,node)")
     add("--words", metavar="WORDS", help="further settings for TAILRACE_MPIIO, such as 'budget=1073741824'")
@@ -119,11 +121,15 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         arguments.parser.error(f"argument --piece: found {arguments.piece}, expected a multiple of 4")
     if arguments.plot is not None and arguments.plot.suffix.lower() not in (".png", ".svg"):
         arguments.parser.error(f"argument --plot: found {arguments.plot}, expected a file .png or .svg")
+    usual = mpiio_settings.TINY if arguments.quick else mpiio_settings.Settings()
+    collectives = arguments.collective
+    if arguments.tune:
+        collectives = (*(collectives or usual.collectives), "tune")
     return bench_options.given(
-        mpiio_settings.TINY if arguments.quick else mpiio_settings.Settings(), directory=arguments.dir,
+        usual, directory=arguments.dir,
         patterns=arguments.only, ranks=arguments.ranks, computing_ranks=arguments.computing_ranks,
         bytes=arguments.size, piece=arguments.piece, extents=arguments.extents, iterations=arguments.iterations,
-        rounds=arguments.rounds, mpis=arguments.mpi, places=arguments.place, collectives=arguments.collective,
+        rounds=arguments.rounds, mpis=arguments.mpi, places=arguments.place, collectives=collectives,
         aggregators=arguments.aggregators, tests=arguments.tests, words=arguments.words, preload=arguments.preload,
         verify=arguments.verify or None)
 

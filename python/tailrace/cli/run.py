@@ -26,7 +26,7 @@ from .. import doors, programs, quantity
 from . import output
 
 SMALLEST_BUDGET = 1 << 20
-_COLLECTIVES = ("auto", "individual", "two_phase", "dynamic", "static")  # docs/mpiio.md
+_COLLECTIVES = ("auto", "tune", "individual", "two_phase", "dynamic", "static")  # docs/mpiio.md
 # Of each MPI, as programs are linked with it: Debian's MPICH, others with its binary interface, and Open MPI.
 _LIBRARIES = {"mpich": r"\blibmpich\.so|\blibmpi(_\w+)?\.so\.12\b", "openmpi": r"\blibmpi\.so\.40\b"}
 PLUGINS = pathlib.Path(tailrace.__file__).parent / "hdf5_plugin"
@@ -47,8 +47,8 @@ def register(subparsers: Any) -> None:
                     "HDF5_VOL_CONNECTOR to the values that --print shows. With --mpiio, it carries writes by MPI-IO; "
                     "with --openfoam, the files of an OpenFOAM program. PROGRAM may be mpiexec.",
         usage="tailrace run [--mpiio | --openfoam] [--config FILE | [--place PLACE] [--budget SIZE] "
-              "[--cpus LIST] [--forward HOST:PORT --key FILE]] [--collective NAME] [--aggregators N] [--relaxed] "
-              "[--prefetch SIZE] [--close WHEN] [--summary] [--trace FILE] [--print] "
+              "[--cpus LIST] [--forward HOST:PORT --key FILE]] [--collective NAME] [--profile FILE] "
+              "[--aggregators N] [--relaxed] [--prefetch SIZE] [--close WHEN] [--summary] [--trace FILE] [--print] "
               "-- PROGRAM [ARGUMENT ...]")
     parser.add_argument("--mpiio", action="store_true", help="carry writes by MPI-IO, not HDF5")
     parser.add_argument("--openfoam", action="store_true",
@@ -65,7 +65,11 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
                         help="the key file of the forwarders (tailrace key new)")
     parser.add_argument("--collective", choices=_COLLECTIVES,
-                        help="with --mpiio: which process writes which part of a file in a collective write")
+                        help="with --mpiio: which process writes which part of a file in a collective write; tune: "
+                             "the first writes find out what is fastest")
+    parser.add_argument("--profile", metavar="FILE", type=pathlib.Path,
+                        help="with --collective tune: keeps what was found, for the next run (default: "
+                             "tailrace/mpiio-profile in $XDG_CACHE_HOME or ~/.cache)")
     parser.add_argument("--aggregators", metavar="N", type=int,
                         help="with --mpiio: how many processes write for all (default: one on each node)")
     parser.add_argument("--relaxed", action="store_true",
@@ -89,8 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if not arguments.program and not arguments.print:
             raise ValueError("found no program, expected one (see tailrace run --help)")
-        if not arguments.mpiio and (arguments.collective or arguments.aggregators is not None or arguments.relaxed):
-            raise ValueError("found --collective, --aggregators or --relaxed without --mpiio, which they need")
+        of_mpiio = (arguments.collective, arguments.profile, arguments.aggregators, arguments.relaxed or None)
+        if not arguments.mpiio and any(each is not None for each in of_mpiio):
+            raise ValueError("found --collective, --profile, --aggregators or --relaxed without --mpiio, which they "
+                             "need")
         if arguments.trace and not arguments.openfoam:
             raise ValueError("found --trace without --openfoam, which it needs")
         if arguments.mpiio and arguments.openfoam:
@@ -250,6 +256,10 @@ def _mpiio_variables(arguments: argparse.Namespace) -> dict[str, str]:
                           arguments.cpus)
     if arguments.collective:
         words.append(f"collective={arguments.collective}")
+    if arguments.profile is not None:
+        if arguments.collective != "tune":
+            raise ValueError("found --profile without --collective tune, which it needs")
+        words.append(_word("profile", arguments.profile.expanduser().resolve()))
     if arguments.aggregators is not None:
         if arguments.aggregators < 1:
             raise ValueError(f"found --aggregators {arguments.aggregators}, expected at least 1")

@@ -6,7 +6,8 @@ import pytest
 from test_mpiio import mpi, program, start  # noqa: F401
 
 
-@pytest.mark.parametrize("way, ranks", [("plain", 2), ("views", 3), ("mixed", 2), ("files", 2), ("message", 2), ("memory", 3)])
+@pytest.mark.parametrize("way, ranks", [("plain", 2), ("views", 3), ("mixed", 2), ("files", 2), ("message", 2),
+                                        ("memory", 3)])
 def test_programs_end_and_their_files_are_right(tmp_path, mpi, way, ranks, monkeypatch):  # noqa: F811
     monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
     done = start(mpi, ranks, [program(mpi, "buffer_io"), way, tmp_path / "file"], "")
