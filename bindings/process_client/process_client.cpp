@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <random>
 #include <utility>
 
 #include "process_client/bytes/extents.hpp"
@@ -38,6 +39,20 @@ ProcessClient::Failure last_failure(tailrace_client* client) {
   error.struct_size = sizeof error;
   tailrace_last_error(client, &error);
   return {error.message != nullptr ? error.message : "", error.system_errno};
+}
+
+// Opens a client whose number is the process's, or another one if that is in use: processes of several nodes or
+// containers may have the same number, and the same directory for locks.
+tailrace_status open_with_a_free_number(const char* name, const tailrace_open_options& options,
+                                        tailrace_client** client) {
+  constexpr int kMostTries = 4;
+  constexpr unsigned kMostProcesses = 1U << 22;  // of Linux; other numbers are larger
+  auto number = static_cast<unsigned>(getpid());
+  for (int tries = 1;; ++tries) {
+    const tailrace_status status = tailrace_open_with(name, static_cast<int>(number), &options, client);
+    if (status != TAILRACE_CLIENT_IN_USE || tries == kMostTries) return status;
+    number = kMostProcesses + std::random_device{}() % (1U << 30);
+  }
 }
 
 void tell(const ProcessClient::Refusal& refused) {
@@ -153,7 +168,7 @@ bool ProcessClient::open_client() {
   if (!by_file) options.config_text = text.c_str();
   if (!by_file) options.path = directory.c_str();
   const std::string name = by_file ? settings_.config : std::string("tailrace's own for ") + door_.name;
-  if (tailrace_open_with(name.c_str(), static_cast<int>(getpid()), &options, &client_) == TAILRACE_OK) {
+  if (open_with_a_free_number(name.c_str(), options, &client_) == TAILRACE_OK) {
     std::atexit(door_.at_exit);  // it runs before the end of what the client has made
     std::at_quick_exit(door_.at_exit);
     if (door_.at_signal != nullptr) drain_at_signals(door_.at_signal);

@@ -57,6 +57,19 @@ TEST_F(ProcessClientTest, OpensWithTheFirstFileAndKeepsItsSettings) {
   client_.close(file);
 }
 
+// As processes of two nodes may, which share the directory for locks.
+TEST_F(ProcessClientTest, OpensBesideAnotherOneWithTheSameNumber) {
+  ProcessClient other{{"TEST", "test", [] {}, [] {}}};
+  ASSERT_TRUE(other.configure({.config = "", .place = "thread", .budget = 1 << 20, .summary = false}));
+  make(path("a"));
+  make(path("b"));
+  tailrace_file a{};
+  tailrace_file b{};
+  EXPECT_TRUE(client_.open(path("a"), &a));
+  EXPECT_TRUE(other.open(path("b"), &b));
+  other.end();
+}
+
 TEST_F(ProcessClientTest, CarriesBytesAndReadsThemBack) {
   make(path("a"));
   tailrace_file file{};
