@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves that the simulator finds faults: puts one deliberate fault at a time into a copy of the sources, builds
-`simulate` there, and counts the seeds until it finds the fault. Exit code 1 if one is not found.
+`simulate` there, and counts the seeds until it finds the fault. Where a mutant names a test, which tries random
+processes of a part that the simulator does not have, it counts the runs of that. Exit code 1 if one is not found.
 
     tools/mutants.py [--quick] [--only TEXT] [--bound N] [--write]
 
@@ -24,9 +25,12 @@ WORK = ROOT / "build" / "mutants"
 TREE = WORK / "tree"
 BUILD = WORK / "build"
 DOCS = ROOT / "docs" / "simulation.md"
-COPIED = ("src", "include", "testing", "cmake", "tools")
+COPIED = ("src", "include", "testing", "cmake", "tools", "tests/collective")
 FIRST_SEED = 1  # the same for all, so that the table can be repeated
 QUICK = 14  # --quick takes every QUICK-th mutant of the list
+SIMULATOR = "simulate"
+RUNS = 50  # most runs of a test
+SECONDS = 60  # a test that takes longer hangs
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Mutant:
     find: str
     replace: str
     why: str
+    test: str = SIMULATOR  # the program that is to find it
 
     def text(self, original: str) -> str:
         """Returns the file with the fault. Ends the program unless the place occurs exactly once."""
@@ -92,9 +97,9 @@ def configure() -> None:
     run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", *options)
 
 
-def build() -> None:
-    """Builds the simulator with the present fault."""
-    run("cmake", "--build", BUILD, "--target", "simulate", "-j", str(os.cpu_count()))
+def build(target: str) -> None:
+    """Builds a program with the present fault."""
+    run("cmake", "--build", BUILD, "--target", target, "-j", str(os.cpu_count()))
 
 
 def hunt(mutant: Mutant, bound: int) -> Outcome:
@@ -103,12 +108,31 @@ def hunt(mutant: Mutant, bound: int) -> Outcome:
     original = path.read_text(encoding="utf-8")
     path.write_text(mutant.text(original), encoding="utf-8")
     try:
-        build()
-        simulate = BUILD / "testing" / "simulation" / "simulate"
-        result = subprocess.run([simulate, "--seeds", str(bound), "--first", str(FIRST_SEED), "--no-shrink"],
-                                capture_output=True, text=True, errors="replace", check=False)
+        build(mutant.test)
+        return simulate(mutant, bound) if mutant.test == SIMULATOR else repeat(mutant)
     finally:
         path.write_text(original, encoding="utf-8")
+
+
+def repeat(mutant: Mutant) -> Outcome:
+    """Runs the mutant's test until it fails."""
+    for number in range(1, RUNS + 1):
+        try:
+            result = subprocess.run([BUILD / mutant.test], capture_output=True, text=True, errors="replace",
+                                    check=False, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return Outcome(mutant, number, f"{mutant.test}: it hangs")
+        if result.returncode != 0:
+            failed = re.search(r"\[  FAILED  \] (\w+\.\w+)", result.stdout)
+            return Outcome(mutant, number, f"{mutant.test}: " + (failed.group(1) if failed else "it is killed"))
+    return Outcome(mutant, None, "")
+
+
+def simulate(mutant: Mutant, bound: int) -> Outcome:
+    """Runs seeds of the simulator until one fails."""
+    program = BUILD / "testing" / "simulation" / SIMULATOR
+    result = subprocess.run([program, "--seeds", str(bound), "--first", str(FIRST_SEED), "--no-shrink"],
+                            capture_output=True, text=True, errors="replace", check=False)
     if result.returncode == 0:
         return Outcome(mutant, None, "")
     found = re.search(r"FAILED after (\d+) seeds, found by: (.*)", result.stdout)
@@ -126,7 +150,8 @@ def row(outcome: Outcome) -> str:
 
 def table(rows: list[str]) -> str:
     """Returns the rows as a table in Markdown."""
-    return "\n".join(["| mutant | in | what is wrong | seeds | found by |", "|---|---|---|---:|---|", *rows]) + "\n"
+    head = "| mutant | in | what is wrong | seeds, runs | found by |"
+    return "\n".join([head, "|---|---|---|---:|---|", *rows]) + "\n"
 
 
 def write_docs(names: list[str], outcomes: list[Outcome]) -> None:
