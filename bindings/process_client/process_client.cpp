@@ -108,8 +108,9 @@ void ProcessClient::end_by_signal() {
 void ProcessClient::report_summary() {
   if (!settings_.summary) return;
   const std::string how = settings_.config.empty() ? "place " + settings_.place : settings_.config;
+  const std::string more = door_.more_summary != nullptr ? door_.more_summary() : std::string();
   if (writes_ == 0) {
-    std::fprintf(stderr, "tailrace: no write of %s data was carried (%s)\n", door_.name, how.c_str());
+    std::fprintf(stderr, "tailrace: no write of %s data was carried (%s)%s\n", door_.name, how.c_str(), more.c_str());
     return;
   }
   tailrace_stats stats{};
@@ -117,11 +118,11 @@ void ProcessClient::report_summary() {
   if (client_ != nullptr && tailrace_get_stats(client_, &stats) != TAILRACE_OK) return;
   std::fprintf(stderr,
                "tailrace: %s of %s data, %.1f MiB, carried (%s): copied in %.3f s, waited for memory "
-               "%.3f s, for files %.3f s; %s, %s\n",
+               "%.3f s, for files %.3f s; %s, %s%s\n",
                counted(writes_, "write").c_str(), door_.name, static_cast<double>(bytes_) / (1 << 20), how.c_str(),
                stats.seconds_copying, stats.seconds_waiting_memory, stats.seconds_waiting_ticket,
                counted(stats.transfers, "transfer").c_str(),
-               counted(stats.failures - refused_reads_, "failure").c_str());
+               counted(stats.failures - refused_reads_, "failure").c_str(), more.c_str());
 }
 
 bool ProcessClient::configure(const ClientSettings& settings) {

@@ -36,6 +36,7 @@ class ProcessClient {
     // Runs before a signal ends the process, on another thread, while the program may be inside the door: writes what
     // can be written so. Null: the door has called drain_at_signals() itself.
     void (*at_signal)();
+    std::string (*more_summary)() = nullptr;  // what the summary says besides; null: nothing
   };
 
   // The client does not close before end(), so it must not be destroyed earlier.

@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "mpiio/process/collective_counts.hpp"
 #include "mpiio/process/process.hpp"
+#include "process_client/bytes/extents.hpp"
 
 namespace tailrace::mpiio {
 
@@ -135,6 +137,7 @@ std::vector<tailrace_extent> NodeWrites::put(std::span<const tailrace_extent> ex
   held_.push_back(std::move(held));
   others_have_ours_ = true;
   forget_taken();
+  CollectiveCounts::instance().met(process::bytes_of(extents) - process::bytes_of(left));
   return left;
 }
 

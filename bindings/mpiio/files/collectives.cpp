@@ -171,7 +171,7 @@ std::shared_ptr<AggregatedWrite> Collectives::begin(Output& output, MemoryData d
   AggregatedWrite::Processes all = all_;
   collective::Options& writes = all.choices.writes;
   if (in_background && writes.algorithm == Algorithm::automatic) writes.algorithm = Algorithm::dynamic;
-  return std::make_shared<AggregatedWrite>(output, all, next_exchange().second, std::move(data));
+  return std::make_shared<AggregatedWrite>(output, all, next_exchange().second, std::move(data), in_background);
 }
 
 std::pair<MPI_Comm, uint32_t> Collectives::next_exchange() {

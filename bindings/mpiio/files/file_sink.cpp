@@ -4,8 +4,25 @@
 #include "mpiio/transfer/failures.hpp"
 
 namespace tailrace::mpiio {
+namespace {
+
+// Adds the time of its life to `spent`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::chrono::nanoseconds& spent) : spent_(spent) {}
+  ~Stopwatch() { spent_ += std::chrono::steady_clock::now() - start_; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::chrono::nanoseconds& spent_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
 
 void FileSink::write(std::span<const tailrace_extent> extents, std::span<const std::byte> bytes) {
+  const Stopwatch watch(spent_);
   note(output_.iwrite(extents, bytes.data(), tickets_));
 }
 
@@ -20,6 +37,7 @@ void FileSink::note(const Refusal& refused) {
 // A failure of another write stays for that one, or for the next call. It waits for a moment: a server holds small
 // writes back for others while nothing waits for them.
 std::optional<int> FileSink::ended() {
+  const Stopwatch watch(spent_);
   while (!tickets_.empty()) {
     const Refusal end = carrier().wait(tickets_.back(), 1, output_.path());
     if (end.status == TAILRACE_TIMEOUT) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <tailrace/tailrace.h>
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,6 +19,8 @@ class FileSink : public collective::Sink {
 
   void write(std::span<const tailrace_extent> extents, std::span<const std::byte> bytes) override;
   std::optional<int> ended() override;
+  // Returns how long the calls have taken.
+  std::chrono::nanoseconds spent() const { return spent_; }
 
  private:
   void note(const process::ProcessClient::Refusal& refused);
@@ -25,6 +28,7 @@ class FileSink : public collective::Sink {
   Output& output_;
   std::vector<tailrace_ticket> tickets_;
   int error_ = 0;  // of MPI
+  std::chrono::nanoseconds spent_{0};
 };
 
 }  // namespace tailrace::mpiio

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "mpiio/process/collective_counts.hpp"
 #include "process_client/client_settings.hpp"
 
 namespace tailrace::mpiio {
@@ -92,7 +93,8 @@ void end_by_signal() {
   instance().client.end_by_signal();
 }
 
-Process::Process() : client({"MPI-IO", "mpiio", end, end_by_signal}) {
+Process::Process()
+    : client({"MPI-IO", "mpiio", end, end_by_signal, [] { return CollectiveCounts::instance().text(); }}) {
   divide_into_nodes();
   const char* const text = std::getenv("TAILRACE_MPIIO");
   process::ClientSettings settings;

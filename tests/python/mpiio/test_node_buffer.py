@@ -1,6 +1,7 @@
 """Collective writes whose bytes meet in a buffer of the node, which any of its processes may hand over."""
 
 import os
+import re
 
 import pytest
 from test_mpiio import mpi, program, start  # noqa: F401
@@ -24,3 +25,14 @@ def test_bytes_of_a_process_that_leaves_are_written(tmp_path, mpi, way, monkeypa
     assert os.path.getsize(file) == 200 * 99 + 100
     written = file.read_bytes()
     assert all(written[at:at + 100] == b"a" * 100 for at in range(0, len(written), 200))
+
+
+@pytest.mark.parametrize("settings, told, processes", [
+    ("", r"; \d+\.\d MiB met in buffers of the node\n", 2),
+    ("collective=two_phase", r"; 90 collective writes through aggregators: exchanged in \d+\.\d{3} s, written in "
+                             r"\d+\.\d{3} s\n", 1)])
+def test_the_summary_says_how_collective_writes_were_made(tmp_path, mpi, settings, told, processes,  # noqa: F811
+                                                          monkeypatch):
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
+    done = start(mpi, 2, [program(mpi, "buffer_io"), "many", tmp_path / "file"], f"{settings} summary")
+    assert done.stdout == "right\n" and len(re.findall(told, done.stderr)) == processes, done.stderr
