@@ -25,7 +25,7 @@ WORK = ROOT / "build" / "mutants"
 TREE = WORK / "tree"
 BUILD = WORK / "build"
 DOCS = ROOT / "docs" / "simulation.md"
-COPIED = ("src", "include", "testing", "cmake", "tools", "tests/collective")
+COPIED = ("src", "include", "testing", "cmake", "tools", "tests/collective", "python/tailrace/schema.json")
 FIRST_SEED = 1  # the same for all, so that the table can be repeated
 QUICK = 14  # --quick takes every QUICK-th mutant of the list
 SIMULATOR = "simulate"
@@ -72,8 +72,8 @@ def run(*command: str | Path) -> None:
 def copy_sources() -> None:
     """Updates the copy; unchanged files keep their times, so that little is rebuilt."""
     wanted = {Path("CMakeLists.txt"): ROOT / "tests" / "mutants" / "CMakeLists.txt"}
-    for folder in COPIED:
-        for path in (ROOT / folder).rglob("*"):
+    for name in COPIED:
+        for path in (ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name]:
             if path.is_file() and "__pycache__" not in path.parts:
                 wanted[path.relative_to(ROOT)] = path
     for relative, source in wanted.items():
@@ -192,7 +192,8 @@ def main() -> int:
     for mutant in mutants:
         outcome = hunt(mutant, arguments.bound)
         outcomes.append(outcome)
-        told = f"{outcome.seeds} seeds, by {outcome.checker}" if outcome.seeds else "NOT FOUND"
+        unit = "seeds" if mutant.test == SIMULATOR else "runs"
+        told = f"{outcome.seeds} {unit}, by {outcome.checker}" if outcome.seeds else "NOT FOUND"
         print(f"{mutant.name}: {told}", flush=True)
     missed = [outcome.mutant.name for outcome in outcomes if outcome.seeds is None]
     print("\n" + table([row(outcome) for outcome in outcomes]))

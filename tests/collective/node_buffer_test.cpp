@@ -108,17 +108,21 @@ std::vector<tailrace_extent> rows(uint64_t begin, uint64_t length, uint64_t step
   return extents;
 }
 
+// The second write uses the blocks of the first one again.
 TEST(NodeBuffer, InterleavedPiecesLeaveAsOne) {
   Node node(2);
-  node.put(0, 1, rows(0, 512, 1024, 2 * kBlock / 1024));
-  EXPECT_TRUE(node.writes.empty());
-  node.put(1, 1, rows(512, 512, 1024, 2 * kBlock / 1024));
-  ASSERT_EQ(node.writes.size(), 2U) << "who fills a block takes it, before all have arrived";
-  for (uint64_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(node.writes[i].rank, 1U);
-    ASSERT_EQ(node.writes[i].extents.size(), 1U);
-    EXPECT_EQ(node.writes[i].extents[0].offset, i * kBlock);
-    EXPECT_EQ(node.writes[i].extents[0].length, kBlock);
+  for (const uint64_t number : {uint64_t{1}, uint64_t{1} + NodeBuffer::kBlocks}) {
+    node.writes.clear();
+    node.put(0, number, rows(0, 512, 1024, 2 * kBlock / 1024));
+    EXPECT_TRUE(node.writes.empty());
+    node.put(1, number, rows(512, 512, 1024, 2 * kBlock / 1024));
+    ASSERT_EQ(node.writes.size(), 2U) << "who fills a block takes it, before all have arrived";
+    for (uint64_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(node.writes[i].rank, 1U);
+      ASSERT_EQ(node.writes[i].extents.size(), 1U);
+      EXPECT_EQ(node.writes[i].extents[0].offset, i * kBlock);
+      EXPECT_EQ(node.writes[i].extents[0].length, kBlock);
+    }
   }
   for (uint64_t at = 0; at < 2 * kBlock; ++at) {
     ASSERT_EQ(node.file[at], Node::byte_of(at % 1024 < 512 ? 0 : 1, at)) << at;
@@ -156,20 +160,23 @@ TEST(NodeBuffer, WhoIsAskedTakesWhatIsThere) {
   for (uint64_t at = 0; at < 200; ++at) ASSERT_EQ(node.times[at], 1);
 }
 
+// Also those that look for their blocks at nearly the same places: each third one.
 TEST(NodeBuffer, WritesAreApart) {
-  Node node(2);
-  node.put(0, 1, {{0, 10}});
-  node.process(0).arrive(1);
-  node.put(0, 2, {{20, 10}});
-  node.process(0).arrive(2);
-  node.put(1, 1, {{10, 10}});
-  node.process(1).arrive(1);
-  ASSERT_EQ(node.writes.size(), 1U) << "process 1 has not come as far as write 2";
-  EXPECT_EQ(node.writes[0].number, 1U);
-  EXPECT_EQ(node.writes[0].extents[0].length, 20U);
-  node.process(1).arrive(2);
-  ASSERT_EQ(node.writes.size(), 2U);
-  EXPECT_EQ(node.writes[1].number, 2U);
+  for (const uint64_t later : {2, 3}) {
+    Node node(2);
+    node.put(0, 1, {{0, 10}});
+    node.process(0).arrive(1);
+    node.put(0, later, {{20, 10}});
+    node.process(0).arrive(later);
+    node.put(1, 1, {{10, 10}});
+    node.process(1).arrive(1);
+    ASSERT_EQ(node.writes.size(), 1U) << "process 1 has not come as far as the later write";
+    EXPECT_EQ(node.writes[0].number, 1U);
+    EXPECT_EQ(node.writes[0].extents[0].length, 20U);
+    node.process(1).arrive(later);
+    ASSERT_EQ(node.writes.size(), 2U);
+    EXPECT_EQ(node.writes[1].number, later);
+  }
 }
 
 TEST(NodeBuffer, BytesWithoutABlockAreLeftToTheirProcess) {
