@@ -1,5 +1,5 @@
-// See the header. The arrays of FFTW are row by row; a strip with its halo lies in their upper left corner, and what
-// is beyond it is zero and reaches no pixel of the strip.
+// See the header. The arrays of FFTW are row by row; a tile with its halo lies in their upper left corner, and what
+// is beyond it is zero and reaches no pixel of the tile.
 #include "convolution.hpp"
 
 #include <fftw3.h>
@@ -64,10 +64,9 @@ class Convolution::Plans {
   }
 };
 
-Convolution::Convolution(const Strips& strips, long columns, const std::vector<GaborFilter>& bank)
-    : strips_(strips),
-      columns_(columns),
-      plans_(std::make_unique<Plans>(strips.height + 2 * strips.halo, columns + 2 * strips.halo)) {
+Convolution::Convolution(const Tiles& tiles, const std::vector<GaborFilter>& bank)
+    : halo_(tiles.halo),
+      plans_(std::make_unique<Plans>(tiles.rows.part + 2 * tiles.halo, tiles.columns.part + 2 * tiles.halo)) {
   for (const GaborFilter& filter : bank) set_filter(filter);
 }
 
@@ -91,21 +90,16 @@ void Convolution::set_filter(const GaborFilter& filter) {
   filters_.push_back(plans_->spectrum());
 }
 
-void Convolution::load(std::size_t slot, std::span<const float> pixels) {
+void Convolution::load(std::size_t slot, const Area<const float>& pixels) {
   if (slots_.size() <= slot) slots_.resize(slot + 1);
   std::fill_n(plans_->values(), plans_->size(), 0.0f);
-  const long rows = static_cast<long>(pixels.size()) / columns_;
-  for (long row = 0; row < rows; ++row) {
-    const float* const from = pixels.data() + row * columns_;
-    std::complex<float>* const to = plans_->values() + row * plans_->columns;
-    for (long x = -strips_.halo; x < columns_ + strips_.halo; ++x) {
-      to[x + strips_.halo] = from[mirrored(x, columns_)];
-    }
+  for (long row = 0; row < pixels.rows; ++row) {
+    std::copy_n(pixels.values + row * pixels.pitch, pixels.columns, plans_->values() + row * plans_->columns);
   }
   slots_[slot] = plans_->spectrum();
 }
 
-void Convolution::magnitude(std::size_t slot, std::size_t filter, long rows, float* out) {
+void Convolution::magnitude(std::size_t slot, std::size_t filter, const Area<float>& out) {
   const std::complex<float>* const image = slots_[slot].data();
   const std::complex<float>* const kernel = filters_[filter].data();
   std::complex<float>* const product = plans_->values();
@@ -117,10 +111,10 @@ void Convolution::magnitude(std::size_t slot, std::size_t filter, long rows, flo
     product[i] = {re, im};
   }
   fftwf_execute(plans_->backward);
-  for (long row = 0; row < rows; ++row) {
-    const std::complex<float>* const from = product + (row + strips_.halo) * plans_->columns + strips_.halo;
-    float* const to = out + row * columns_;
-    for (long x = 0; x < columns_; ++x) {
+  for (long row = 0; row < out.rows; ++row) {
+    const std::complex<float>* const from = product + (row + halo_) * plans_->columns + halo_;
+    float* const to = out.values + row * out.pitch;
+    for (long x = 0; x < out.columns; ++x) {
       to[x] = std::sqrt(from[x].real() * from[x].real() + from[x].imag() * from[x].imag());
     }
   }

@@ -33,14 +33,17 @@ std::unique_ptr<Image> make_image(const ImageShape& shape, SyntheticImage pixels
 // the image has fewer, from all of it.
 std::vector<float> read_with_halo(Image& image, long channel, const Block& block, long halo) {
   const ImageShape shape = image.shape();
-  if (block.rows() == 0) return image.read(channel, 0, 0);
-  const long first = std::max(0L, block.first_row - halo), end = std::min(shape.rows, block.end_row + halo);
+  if (block.pixels() == 0) return image.read(channel, 0, 0);
+  const Share &rows = block.rows, &columns = block.columns;
+  const long first = std::max(0L, rows.first - halo), end = std::min(shape.rows, rows.end + halo);
   const std::vector<float> read = image.read(channel, first, end - first);
   std::vector<float> values;
-  values.reserve(static_cast<std::size_t>((block.rows() + 2 * halo) * shape.columns));
-  for (long row = block.first_row - halo; row < block.end_row + halo; ++row) {
-    const auto from = read.begin() + (mirrored(row, shape.rows) - first) * shape.columns;
-    values.insert(values.end(), from, from + shape.columns);
+  values.reserve(static_cast<std::size_t>((rows.size() + 2 * halo) * (columns.size() + 2 * halo)));
+  for (long row = rows.first - halo; row < rows.end + halo; ++row) {
+    const float* const from = read.data() + (mirrored(row, shape.rows) - first) * shape.columns;
+    for (long column = columns.first - halo; column < columns.end + halo; ++column) {
+      values.push_back(from[mirrored(column, shape.columns)]);
+    }
   }
   return values;
 }

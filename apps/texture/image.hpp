@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "strips.hpp"
 #include "synthetic.hpp"
+#include "tiles.hpp"
 
 namespace texture {
 
@@ -31,8 +31,8 @@ std::unique_ptr<Image> open_image(const std::string& file);
 // Makes an image of cells (synthetic.hpp).
 std::unique_ptr<Image> make_image(const ImageShape& shape, SyntheticImage pixels);
 
-// Returns a block with `halo` rows above and below it, (rows + 2 halo) × columns, where the image is mirrored at its
-// edges; nothing for a block without rows. Collective. Throws Error.
+// Returns a block with `halo` pixels on each side of it, (rows + 2 halo) × (columns + 2 halo), where the image is
+// mirrored at its edges; nothing for a block without pixels. Collective. Throws Error.
 std::vector<float> read_with_halo(Image& image, long channel, const Block& block, long halo);
 
 }  // namespace texture

@@ -1,4 +1,4 @@
-// Format: "NEP 1, a simple file format for NumPy arrays", version 1.0. Each rank writes its own rows.
+// Format: "NEP 1, a simple file format for NumPy arrays", version 1.0. Each rank writes its own block.
 #include "image_save.hpp"
 
 #include <fmt/format.h>
@@ -26,17 +26,21 @@ void save_image(const std::string& file, const ImageShape& shape, const Block& b
                 std::span<const std::vector<float>> channels, long halo) {
   const std::string header = npy_header(shape);
   SharedFile out(file, MPI_MODE_CREATE | MPI_MODE_WRONLY);
-  const int first = block.first_row == 0 && block.rows() > 0 ? static_cast<int>(header.size()) : 0;
-  out.check(MPI_File_write_at_all(out.handle(), 0, header.data(), first, MPI_BYTE, MPI_STATUS_IGNORE),
+  const bool has_first = block.rows.first == 0 && block.columns.first == 0 && block.pixels() > 0;
+  out.check(MPI_File_write_at_all(out.handle(), 0, header.data(), has_first ? static_cast<int>(header.size()) : 0,
+                                  MPI_BYTE, MPI_STATUS_IGNORE),
             "MPI_File_write_at_all");
-  for (long channel = 0; channel < shape.channels; ++channel) {
-    const long pixel = (channel * shape.rows + block.first_row) * shape.columns;
-    const long at = static_cast<long>(header.size()) + pixel * static_cast<long>(sizeof(float));
-    const float* const rows =
-        channels[static_cast<std::size_t>(channel)].data() + (block.rows() > 0 ? halo : 0) * shape.columns;
-    const int count = static_cast<int>(block.rows() * shape.columns);
-    out.check(MPI_File_write_at_all(out.handle(), at, rows, count, MPI_FLOAT, MPI_STATUS_IGNORE),
-              "MPI_File_write_at_all");
+  out.view_block(static_cast<MPI_Offset>(header.size()), {shape.channels}, shape, block);
+  const long rows = block.pixels() > 0 ? block.rows.size() : 0, columns = block.columns.size();
+  for (const std::vector<float>& channel : channels) {
+    std::vector<float> pixels;
+    for (long row = 0; row < rows; ++row) {
+      const auto from = channel.begin() + (row + halo) * (columns + 2 * halo) + halo;
+      pixels.insert(pixels.end(), from, from + columns);
+    }
+    out.check(MPI_File_write_all(out.handle(), pixels.data(), static_cast<int>(pixels.size()), MPI_FLOAT,
+                                 MPI_STATUS_IGNORE),
+              "MPI_File_write_all");
   }
   out.close();
 }

@@ -9,8 +9,8 @@
 
 namespace texture {
 
-// Writes float32, channels × rows × columns. `channels`: of each the rows of `block` with `halo` rows above and
-// below, as read_with_halo() returns them. Collective; the file must not exist. Throws Error.
+// Writes float32, channels × rows × columns. `channels`: of each the block with its halo, as
+// read_with_halo() returns it. Collective; the file must not exist. Throws Error.
 void save_image(const std::string& file, const ImageShape& shape, const Block& block,
                 std::span<const std::vector<float>> channels, long halo);
 

@@ -46,6 +46,9 @@ void add_filters(CLI::App& app, Options& o) {
       ->check(CLI::Range(1L, 1L << 16))
       ->option_text("ROWS = 256")
       ->group(group);
+  app.add_flag("--blocks", o.blocks,
+               "cut columns like rows, and share both out over a grid of ranks: a plane has holes for each rank")
+      ->group(group);
 }
 
 void add_output(CLI::App& app, Options& o) {
@@ -61,7 +64,8 @@ void add_output(CLI::App& app, Options& o) {
       ->group(group);
   app.add_flag("--sync-each", o.sync_each, "with blocking: sync the file after each plane, too, not only at the end")
       ->group(group);
-  app.add_flag("--test-each", o.test_each, "with nonblocking: call MPI_Test after each strip, so that MPI can go on")
+  app.add_flag("--test-each", o.test_each,
+               "with nonblocking: call MPI_Test after each strip or square, so that MPI can go on")
       ->group(group);
   app.add_flag("--progress", o.progress, "show progress on stderr even if it is no terminal")->group(group);
 }

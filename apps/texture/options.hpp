@@ -17,10 +17,11 @@ struct Options {
   std::uint64_t seed = 1;
   std::string save_image;  // a .npy file; empty: none
   BankOptions bank;
-  long strip = 256;  // rows
+  long strip = 256;     // rows of a tile
+  bool blocks = false;  // ranks share both rows and columns
   OutputKind output = OutputKind::blocking;
   bool sync_each = false;
-  bool test_each = false;  // MPI_Test after each strip
+  bool test_each = false;  // MPI_Test after each tile
   std::string file = "texture.f32";
   bool progress = false;
 };

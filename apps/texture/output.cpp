@@ -22,20 +22,11 @@ class NoOutput : public Output {
   std::vector<float> plane_;
 };
 
-// The file, of which this rank sees its rows of one plane after another.
+// The file, of which this rank sees its block of one plane after another.
 class PlanesFile : public SharedFile {
  public:
   explicit PlanesFile(const OutputOptions& o) : SharedFile(o.file, MPI_MODE_CREATE | MPI_MODE_WRONLY) {
-    MPI_Datatype rows = MPI_FLOAT;  // a subarray cannot be empty
-    if (o.block.rows() > 0) {
-      const std::array sizes = {int(o.shape.channels), int(o.filters), int(o.shape.rows), int(o.shape.columns)};
-      std::array part = sizes, begin = {0, 0, int(o.block.first_row), 0};
-      part[2] = int(o.block.rows());
-      MPI_Type_create_subarray(4, sizes.data(), part.data(), begin.data(), MPI_ORDER_C, MPI_FLOAT, &rows);
-      MPI_Type_commit(&rows);
-    }
-    check(MPI_File_set_view(handle(), 0, MPI_FLOAT, rows, "native", MPI_INFO_NULL), "MPI_File_set_view");
-    if (rows != MPI_FLOAT) MPI_Type_free(&rows);
+    view_block(0, {o.shape.channels, o.filters}, o.shape, o.block);
   }
 
   // Returns when all that was written is on the disk.
@@ -107,7 +98,7 @@ class Nonblocking : public Output {
 }  // namespace
 
 std::unique_ptr<Output> make_output(const OutputOptions& options) {
-  const long values = options.block.rows() * options.shape.columns;
+  const long values = options.block.pixels();
   if (values > std::numeric_limits<int>::max()) throw Error("a rank has over 2^31 pixels: use more ranks");
   const auto size = static_cast<std::size_t>(values);
   switch (options.kind) {

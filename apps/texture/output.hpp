@@ -1,14 +1,14 @@
-// Output: takes the results of the filters, one plane after the other, and writes this rank's rows of them.
+// Output: takes the results of the filters, one plane after the other, and writes this rank's block of them.
 //
-// All planes go into one file of float32, [channel][filter][row][column]. Each rank sees of it its own rows of all
-// planes (a file view, MPI_Type_create_subarray), and each plane is one collective call of all ranks.
+// All planes go into one file of float32, [channel][filter][row][column]. Each rank sees of it its own block of
+// all planes (a file view, MPI_Type_create_subarray), and each plane is one collective call of all ranks.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "image.hpp"
-#include "strips.hpp"
+#include "tiles.hpp"
 
 namespace texture {
 

@@ -1,5 +1,5 @@
-// Flow: read the image, cut it into strips; for each channel transform the strips, then for each filter compute this
-// rank's rows and hand them to the output. The clock starts when all ranks have the image, and stops when all have
+// Flow: read the image, cut it into tiles; for each channel transform the tiles, then for each filter compute this
+// rank's block and hand it to the output. The clock starts when all ranks have the image, and stops when all have
 // their results on the disk.
 #define MPICH_SKIP_MPICXX 1
 #define OMPI_SKIP_MPICXX 1
@@ -44,6 +44,20 @@ double reduced(double value, MPI_Op operation) {
   return result;
 }
 
+// Returns the tiles: strips as wide as the image, or, to share it out in both directions, squares.
+Tiles tiles_of(const Options& options, const ImageShape& shape, long halo) {
+  const Cut rows{shape.rows, options.strip};
+  return {rows, {shape.columns, options.blocks ? options.strip : shape.columns}, halo};
+}
+
+// Returns the rank's block: of a grid of ranks, or of a column of them.
+Block block_of(const Tiles& tiles, const Ranks& ranks, bool in_grid) {
+  int grid[2] = {0, in_grid ? 0 : 1};
+  MPI_Dims_create(ranks.count, 2, grid);
+  return {share_of(tiles.rows, ranks.rank / grid[1], grid[0]),
+          share_of(tiles.columns, ranks.rank % grid[1], grid[1])};
+}
+
 // One rank's part of the work.
 class Analysis {
  public:
@@ -52,10 +66,10 @@ class Analysis {
         shape_(image.shape()),
         bank_(bank),
         ranks_(ranks()),
-        strips_{shape_.rows, options.strip, radius_of(bank)},
-        block_(block_of(strips_, ranks_.rank, ranks_.count)),
-        convolution_(strips_, shape_.columns, bank) {
-    for (long c = 0; c < shape_.channels; ++c) channels_.push_back(read_with_halo(image, c, block_, strips_.halo));
+        tiles_(tiles_of(options, shape_, radius_of(bank))),
+        block_(block_of(tiles_, ranks_, options.blocks)),
+        convolution_(tiles_, bank) {
+    for (long c = 0; c < shape_.channels; ++c) channels_.push_back(read_with_halo(image, c, block_, tiles_.halo));
   }
 
   void write_planes() {
@@ -77,39 +91,52 @@ class Analysis {
     progress.finish();
   }
 
-  void save(const std::string& file) const { save_image(file, shape_, block_, channels_, strips_.halo); }
+  void save(const std::string& file) const { save_image(file, shape_, block_, channels_, tiles_.halo); }
 
   int count_of_ranks() const { return ranks_.count; }
 
   double compute_seconds = 0, open_seconds = 0, write_seconds = 0, finish_seconds = 0;
 
  private:
-  void load(long channel) {
-    const std::vector<float>& pixels = channels_[channel];
-    for (long strip = block_.first_strip; strip < block_.end_strip; ++strip) {
-      const long first = strips_.first_row(strip) - block_.first_row;
-      const long rows = strips_.height_of(strip) + 2 * strips_.halo;
-      const std::span<const float> part(pixels.data() + first * shape_.columns, rows * shape_.columns);
-      convolution_.load(strip - block_.first_strip, part);
+  // Calls `action(slot, row, column)` for each tile of the block: parts of the cuts.
+  template <class Action>
+  void for_each_tile(Action action) const {
+    std::size_t slot = 0;
+    for (long row = block_.rows.first_part; row < block_.rows.end_part; ++row) {
+      for (long column = block_.columns.first_part; column < block_.columns.end_part; ++column) {
+        action(slot++, row, column);
+      }
     }
   }
 
+  // Returns the tile's part of `values`, which are those of the block with `halo` more on each side.
+  template <class Value>
+  Convolution::Area<Value> area_of(Value* values, long row, long column, long halo) const {
+    const long pitch = block_.columns.size() + 2 * halo;
+    const long first = (tiles_.rows.first(row) - block_.rows.first) * pitch;
+    return {values + first + tiles_.columns.first(column) - block_.columns.first, tiles_.rows.size_of(row) + 2 * halo,
+            tiles_.columns.size_of(column) + 2 * halo, pitch};
+  }
+
+  void load(long channel) {
+    const float* const pixels = channels_[static_cast<std::size_t>(channel)].data();
+    for_each_tile([&](std::size_t slot, long row, long column) {
+      convolution_.load(slot, area_of(pixels, row, column, tiles_.halo));
+    });
+  }
+
   void compute(long filter, float* plane, Output& output) {
-    for (long strip = block_.first_strip; strip < block_.end_strip; ++strip) {
-      const long first = strips_.first_row(strip) - block_.first_row;
-      timed(compute_seconds, [&] {
-        convolution_.magnitude(strip - block_.first_strip, filter, strips_.height_of(strip),
-                               plane + first * shape_.columns);
-      });
+    for_each_tile([&](std::size_t slot, long row, long column) {
+      timed(compute_seconds, [&] { convolution_.magnitude(slot, filter, area_of(plane, row, column, 0)); });
       if (options_.test_each) timed(write_seconds, [&] { output.test(); });
-    }
+    });
   }
 
   const Options& options_;
   const ImageShape shape_;
   const std::vector<GaborFilter>& bank_;
   const Ranks ranks_;
-  const Strips strips_;
+  const Tiles tiles_;
   const Block block_;
   Convolution convolution_;
   std::vector<std::vector<float>> channels_;  // with halo

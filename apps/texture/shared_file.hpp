@@ -6,6 +6,9 @@
 #include <mpi.h>
 
 #include <string>
+#include <vector>
+
+#include "image.hpp"
 
 namespace texture {
 
@@ -21,6 +24,9 @@ class SharedFile {
   MPI_File handle() const { return file_; }
   // Throws Error if `code`, which the call of this name returned, is not MPI_SUCCESS.
   void check(int code, const char* call) const;
+  // Shows the program, of an array of float32 that begins at byte `begin` of the file, the pixels of the block. The
+  // array has `planes` dimensions of planes, then rows and columns. Collective. Throws Error.
+  void view_block(MPI_Offset begin, const std::vector<long>& planes, const ImageShape& shape, const Block& block);
   // Collective. Throws Error.
   void close();
 

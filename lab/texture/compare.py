@@ -69,6 +69,8 @@ def _parser() -> argparse.ArgumentParser:
                                                            "otherwise one is computed")
     parser.add_argument("--size", type=int, default=2048, help="rows and columns of a computed one (%(default)s)")
     parser.add_argument("--channels", type=int, default=2, help="its channels (%(default)s)")
+    parser.add_argument("--blocks", action="store_true", help="ranks share rows and columns, not rows alone; then "
+                                                              "their pieces lie between each other in the file")
     parser.add_argument("--show", type=int, default=0, metavar="CHANNEL", help="of the picture (%(default)s)")
     parser.add_argument("--ranks", type=int, default=min(4, len(os.sched_getaffinity(0))),
                         help="processes (%(default)s: as many as processors, at most 4)")
@@ -88,7 +90,7 @@ def _study(arguments: argparse.Namespace, scratch: Scratch, runtime: RuntimeDire
     found = [mpi for mpi in mpis.find().mpis if arguments.mpi in (None, mpi.name)]
     if not found:
         raise Failed(f"found no MPI{f' named {arguments.mpi}' if arguments.mpi else ''}")
-    options = _image_options(arguments, scratch)
+    options = [*_image_options(arguments, scratch), *(["--blocks"] if arguments.blocks else [])]
     undisturbed = steal.Steal(tries=arguments.tries)
     each = Rounds(arguments.build, scratch, runtime, undisturbed, options, arguments.ranks, arguments.budget,
                   say)
@@ -120,7 +122,8 @@ def _image_options(arguments: argparse.Namespace, scratch: Scratch) -> list[obje
 
 def _print(runs: Runs, files: int, arguments: argparse.Namespace) -> None:
     size = next(run.bytes for run in next(iter(runs.values()))[SYNCHRONOUS])
-    print(f"{arguments.ranks} ranks, {output.size(size)} in each file, {arguments.rounds} rounds, "
+    shares = "a block" if arguments.blocks else "rows"
+    print(f"{arguments.ranks} ranks with {shares} each, {output.size(size)} in each file, {arguments.rounds} rounds, "
           f"{machine.describe()['cpu']}, {machine.filesystem(arguments.dir)}")
     for mpi, of_mpi in runs.items():
         print(f"\n{mpi}")

@@ -55,8 +55,9 @@ def results(mpi, ranks, file, words, settings=None):
     return np.fromfile(file, described["dtype"]).reshape(described["shape"])
 
 
-def test_the_filters_are_those_of_the_plain_model(tmp_path, built):
-    got = results(built, 2, tmp_path / "out", [*SIZE, "--save-image", tmp_path / "image.npy"])
+@pytest.mark.parametrize("shares", [[], ["--blocks"]], ids=["rows", "blocks"])
+def test_the_filters_are_those_of_the_plain_model(tmp_path, built, shares):
+    got = results(built, 4, tmp_path / "out", [*SIZE, *shares, "--save-image", tmp_path / "image.npy"])
     image = np.load(tmp_path / "image.npy")
     assert image.shape == (2, 70, 70) and got.shape == (2, 12, 70, 70)
     for channel, plane in enumerate(image):
@@ -64,19 +65,22 @@ def test_the_filters_are_those_of_the_plain_model(tmp_path, built):
             np.testing.assert_allclose(answer, gabor_model.texture(plane, wavelength, angle), rtol=0, atol=3e-7)
 
 
-def test_any_number_of_ranks_has_the_same_results(tmp_path, built):
-    first = results(built, 1, tmp_path / "1", SIZE)
-    for ranks in (2, 3, 4, 6):  # of six ranks one has no strip
-        output = ("blocking", "nonblocking")[ranks % 2 == 0]
-        assert np.array_equal(first, results(built, ranks, tmp_path / str(ranks), [*SIZE, "--output", output]))
+@pytest.mark.parametrize("shares", [[], ["--blocks"]], ids=["rows", "blocks"])
+def test_any_number_of_ranks_has_the_same_results(tmp_path, built, shares):
+    first = results(built, 1, tmp_path / "1", [*SIZE, *shares])
+    for ranks in (2, 3, 4, 6):  # of six strips for six ranks one is empty; six ranks are a grid of 3 x 2
+        words = [*SIZE, *shares, "--output", ("blocking", "nonblocking")[ranks % 2 == 0]]
+        assert np.array_equal(first, results(built, ranks, tmp_path / str(ranks), words))
 
 
 @pytest.mark.parametrize("settings", ["", "place=core"], ids=["thread", "core"])
 def test_tailrace_writes_the_same_bytes(tmp_path, built, settings, runtime_directory):
-    plain = results(built, 3, tmp_path / "plain", SIZE)
-    for words in (["--output", "blocking"], ["--output", "nonblocking"], ["--sync-each"],
-                  ["--output", "nonblocking", "--test-each"]):
-        assert np.array_equal(plain, results(built, 3, tmp_path / "carried", [*SIZE, *words], settings))
+    for shares in ([], ["--blocks"]):
+        plain = results(built, 4, tmp_path / "plain", [*SIZE, *shares])
+        for words in (["--output", "blocking"], ["--output", "nonblocking"], ["--sync-each"],
+                      ["--output", "nonblocking", "--test-each"]):
+            carried = results(built, 4, tmp_path / "carried", [*SIZE, *shares, *words], settings)
+            assert np.array_equal(plain, carried), (shares, words)
 
 
 def test_without_output_there_is_no_file(tmp_path, built):
@@ -130,8 +134,10 @@ def test_a_directory_that_is_not_there(tmp_path, built):
     assert done.returncode != 0 and "MPI_File_open" in done.stderr
 
 
-def test_compare(tmp_path, built, capsys):
-    words = ["--mpi", built.name, "--size", "64", "--channels", "1", "--rounds", "1", "--ranks", "2", "--tries", "1"]
+@pytest.mark.parametrize("shares", [[], ["--blocks"]], ids=["rows", "blocks"])
+def test_compare(tmp_path, built, capsys, shares):
+    words = [*shares, "--mpi", built.name, "--size", "64", "--channels", "1", "--rounds", "1", "--ranks", "2", "--tries",
+             "1"]
     assert compare.main([*words, "--places", "thread", "--build", str(BUILD), "--dir", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert "All 6 files are equal" in said and said.count("(met)") + said.count("(missed)") == 4, said
