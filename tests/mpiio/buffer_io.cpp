@@ -5,6 +5,7 @@
 // views: a view, a write, and reads of others' bytes after a barrier, again and again, at the same place.
 // mixed: writes without the buffer come before writes that fill it, and between them.
 // many: 90 writes of the same bytes.
+// later: two small blocking writes, then nonblocking ones.
 // files: 70 files at a time, and a process that comes late to the writes.
 // message: while the others write, a process waits for a large message of one that writes.
 // memory: one process may not have the memory.
@@ -135,6 +136,16 @@ bool many(const std::string& path) {
   return rank != 0 || is_file_right(path, bytes.size() * static_cast<size_t>(ranks));
 }
 
+bool later(const std::string& path) {
+  MPI_File file = open_file(path);
+  set_view(file);
+  for (int i = 0; i < 2; ++i) write(file, std::vector<char>(kPiece, byte_of(rank, 0)), false);
+  const std::vector<char> bytes(size_t{kPiece} * 10'000, byte_of(rank, 0));
+  for (int i = 0; i < 4; ++i) write(file, bytes, true);
+  MPI_File_close(&file);
+  return rank != 0 || is_file_right(path, bytes.size() * static_cast<size_t>(ranks));
+}
+
 bool files(const std::string& path) {
   constexpr int kFiles = 70;
   const size_t size = size_t{100} * kPiece;
@@ -215,6 +226,7 @@ int main(int count, char** words) {
   if (way == "views") right = views(words[2]);
   if (way == "mixed") right = mixed(words[2]);
   if (way == "many") right = many(words[2]);
+  if (way == "later") right = later(words[2]);
   if (way == "files") right = files(words[2]);
   if (way == "message") right = message(words[2]);
   if (way == "memory") right = memory(words[2]);

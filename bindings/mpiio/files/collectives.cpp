@@ -87,10 +87,12 @@ void Collectives::choose_aggregation() {
            collective::choose(two_copies_, options.large_piece) != Algorithm::individual;
   };
   aggregates_ = may_aggregate(all_.choices.writes);
+  aggregates_as_asked_ = may_aggregate(asked_.writes);
   aggregates_reads_ = may_aggregate(all_.choices.reads);
   if (share_cache_ && all_.choices.reads.algorithm == Algorithm::automatic) aggregates_reads_ = false;
   // An exchange that goes on in the background may not meet those of other files.
-  if (aggregates_ && (exchanges_in_background() || has_progress_thread_) && !has_own_comm_) {
+  if ((aggregates_ || aggregates_as_asked_) && (exchanges_in_background() || has_progress_thread_) &&
+      !has_own_comm_) {
     has_own_comm_ = true;
     TAILRACE_REAL(MPI_Comm_dup)(group_->comm(), &all_.comm);
   }
@@ -153,16 +155,18 @@ void Collectives::use(const collective::Options& writes) {
 }
 
 // A view without pieces, as each file has at first, needs no buffer: to open one takes longer than to open a file.
-bool Collectives::uses_node_buffer() const {
+bool Collectives::uses_node_buffer(Kind kind) const {
+  const bool may = kind == Kind::blocking ? aggregates_ : aggregates_as_asked_;
+  const collective::Options& writes = kind == Kind::blocking ? all_.choices.writes : asked_.writes;
   const bool has_pieces = std::any_of(two_copies_.begin(), two_copies_.end(),
                                       [](const collective::Contribution& one) { return one.pieces > 1; });
-  return has_pieces && aggregates_ && may_share_buffer_ && all_.choices.writes.algorithm == Algorithm::automatic;
+  return has_pieces && may && may_share_buffer_ && writes.algorithm == Algorithm::automatic;
 }
 
 bool Collectives::aggregates_in_background() const {
-  const bool is_named = all_.choices.writes.algorithm != Algorithm::automatic;
-  if (!is_named) return aggregates_ && has_progress_thread_ && !share_cache_;
-  return aggregates_ && (has_progress_thread_ || exchanges_in_background());
+  const bool is_named = asked_.writes.algorithm != Algorithm::automatic;
+  if (!is_named) return aggregates_as_asked_ && has_progress_thread_ && !share_cache_;
+  return aggregates_as_asked_ && (has_progress_thread_ || exchanges_in_background());
 }
 
 uint64_t Collectives::next_write() { return ++writes_ != 0 ? writes_ : ++writes_; }
@@ -170,6 +174,7 @@ uint64_t Collectives::next_write() { return ++writes_ != 0 ? writes_ : ++writes_
 std::shared_ptr<AggregatedWrite> Collectives::begin(Output& output, MemoryData data, bool in_background) {
   AggregatedWrite::Processes all = all_;
   collective::Options& writes = all.choices.writes;
+  if (in_background) writes = asked_.writes;
   if (in_background && writes.algorithm == Algorithm::automatic) writes.algorithm = Algorithm::dynamic;
   return std::make_shared<AggregatedWrite>(output, all, next_exchange().second, std::move(data), in_background);
 }

@@ -54,9 +54,12 @@ class Collectives {
   // Returns the user's choices.
   const Choices& choices() const { return asked_; }
   const std::vector<int>& nodes() const { return all_.nodes; }
-  // Returns true if the bytes of nonblocking writes in the view are to meet in a buffer of the node (NodeWrites),
-  // whose writes begin behind the number last_write().
-  bool uses_node_buffer() const;
+  // Kind: whether a write waits for its end. Trials choose the options of blocking writes alone; nonblocking ones
+  // have those that the user has asked for.
+  enum class Kind : uint8_t { blocking, nonblocking };
+  // Returns true if the bytes of such writes in the view are to meet in a buffer of the node (NodeWrites), whose
+  // writes begin behind the number last_write().
+  bool uses_node_buffer(Kind kind) const;
   uint64_t last_write() const { return writes_; }
   // Return true if accesses in the view may go through aggregators: writes, writes in the background, reads.
   bool aggregates_writes() const { return aggregates_; }
@@ -96,7 +99,8 @@ class Collectives {
   bool share_cache_ = false;                          // all processes have one page cache of the file
   bool may_share_buffer_ = false;                     // all processes may, and are on one node
   bool has_progress_thread_ = false;                  // each process has one, for exchanges
-  bool aggregates_ = false;
+  bool aggregates_ = false;                           // blocking writes; without trials, nonblocking ones, too
+  bool aggregates_as_asked_ = false;                  // nonblocking writes
   bool aggregates_reads_ = false;
   bool has_own_comm_ = false;  // for exchanges; else it uses the group's
   uint32_t exchanges_ = 0;     // in its own

@@ -24,7 +24,9 @@ namespace {
 
 // Returns the use that a collective write makes of the node's buffer: the wanted one, or none.
 Use use_of(const NodeWrites& writes, const Collectives& collectives, Use wanted) {
-  return collectives.uses_node_buffer() && writes.is_open() ? wanted : Use::none;
+  using Kind = Collectives::Kind;
+  const Kind kind = wanted == Use::waiting ? Kind::blocking : Kind::nonblocking;
+  return collectives.uses_node_buffer(kind) && writes.is_open() ? wanted : Use::none;
 }
 
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
@@ -134,7 +136,7 @@ void OpenFile::set_view(uint64_t displacement, MPI_Datatype etype, MPI_Datatype 
 }
 
 void OpenFile::follow_choices() {
-  if (collectives_.uses_node_buffer()) {
+  if (collectives_.uses_node_buffer(Collectives::Kind::nonblocking)) {
     const Group& group = collectives_.group();
     node_writes_.open(collectives_.last_write(), static_cast<uint32_t>(group.size()),
                       static_cast<uint32_t>(group.rank()), [&](bool mine) {

@@ -32,6 +32,16 @@ def test_the_next_run_knows_what_trials_have_shown(tmp_path, write_many):
     assert len(profile.read_text().splitlines()) == 2
 
 
+def test_nonblocking_writes_are_no_trials(tmp_path, mpi, monkeypatch):  # noqa: F811
+    """The two blocking writes of the first trial come before them: the second trial is of another way."""
+    monkeypatch.setenv("TAILRACE_RUNTIME_DIR", str(tmp_path / "run"))
+    done = start(mpi, 2, [program(mpi, "buffer_io"), "later", tmp_path / "file"],
+                 f"collective=tune profile={tmp_path / 'profile'} summary")
+    assert done.stdout == "right\n", done.stdout + done.stderr
+    met = [float(found) for found in re.findall(r"; (\d+\.\d) MiB met in buffers of the node\n", done.stderr)]
+    assert len(met) == 2 and min(met) > 3, done.stderr
+
+
 def test_a_profile_that_is_not_understood_is_reported(tmp_path, write_many):
     profile = tmp_path / "profile"
     settings = f"collective=tune profile={profile}"
