@@ -99,7 +99,13 @@ void Session::start_server(ThreadPlace& place) {
                   ServerCore::Equipment{*parts_.engine, format, parts_.crew.get(), descriptors, 1, nullptr, cpus_},
                   place.channel(), server_trace_);
   const auto use_memory = [this, memory = place.channel().memory] { parts_.storage->use_memory(memory); };
-  place.start([this] { server_->run(); }, [this] { server_->end(); }, use_memory);
+  // HDF5's first use is a third of open, if the calling thread makes it.
+  const auto serve = [this] {
+    rehearse_format(config_, client_id_);
+    server_->run();
+  };
+  place.start(
+      serve, [this] { server_->end(); }, use_memory);
 }
 
 // Builds the client's half. The other half is in the server's process, which this starts if there is none.

@@ -6,12 +6,12 @@
 
 namespace tailrace::impl {
 
-RangeAllocator::RangeAllocator(uint64_t size, uint32_t max_nodes) : size_(size), nodes_(max_nodes) {
+RangeAllocator::RangeAllocator(uint64_t size, uint32_t max_nodes) : size_(size), unused_count_(max_nodes) {
   TAILRACE_REQUIRE(size > 0);
   TAILRACE_REQUIRE(size % kPage == 0);
   TAILRACE_REQUIRE(max_nodes >= 4);
   lists_.fill(kNone);
-  for (uint32_t node = max_nodes; node-- > 0;) retire(node);
+  nodes_.reserve(max_nodes);
   const uint32_t whole = new_node();
   nodes_[whole].size = size;
   put_free(whole);
@@ -120,10 +120,15 @@ void RangeAllocator::take_free(uint32_t node) {
 }
 
 uint32_t RangeAllocator::new_node() {
-  TAILRACE_ASSERT(unused_ != kNone);
+  TAILRACE_ASSERT(unused_count_ > 0);
+  --unused_count_;
+  if (unused_ == kNone) {
+    TAILRACE_ASSERT(nodes_.size() < nodes_.capacity());
+    nodes_.emplace_back();
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
   const uint32_t node = unused_;
   unused_ = nodes_[node].next;
-  --unused_count_;
   nodes_[node] = Node{};
   return node;
 }

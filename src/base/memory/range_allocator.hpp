@@ -2,7 +2,8 @@
 // constant time for all sizes.
 //
 // It is the book-keeping of a pool's owner: private to one thread, never in shared memory. It never touches the
-// memory that it divides. The constructor makes all nodes; nothing is allocated later.
+// memory that it divides. The constructor allocates the memory of all nodes; nothing is allocated later. A node is
+// constructed when it is first needed, so that a new allocator touches next to none of that memory.
 #pragma once
 
 #include <array>
@@ -71,8 +72,8 @@ class RangeAllocator {
 
   const uint64_t size_;
   uint64_t held_ = 0;
-  uint32_t unused_ = kNone;
-  uint32_t unused_count_ = 0;
+  uint32_t unused_ = kNone;    // nodes that were needed earlier
+  uint32_t unused_count_ = 0;  // … and those that were never needed
   std::vector<Node> nodes_;
   std::array<uint32_t, kClasses> lists_;
   std::array<uint64_t, kClasses / 64> filled_{};  // one bit per class that has free ranges

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "format/file_name.hpp"
@@ -82,9 +83,7 @@ bool exists(const FileSystem& files, const std::string& path) { return files.sta
 }  // namespace
 
 Hdf5Format::Hdf5Format(const Config& config, FileSystem& files, Options options)
-    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_(config, config.format) {
-  rehearse();
-}
+    : config_(config), files_(files), options_(std::move(options)), template_(config), xdmf_(config, config.format) {}
 
 Hdf5Format::~Hdf5Format() = default;
 
@@ -99,13 +98,12 @@ StoredAs Hdf5Format::stored(const Block& block) const {
   return stored_as(config_.variables[block.variable], *block.layout, config_.storage.file_per, block.source);
 }
 
-// Makes an image that is discarded: HDF5's initialisation on first use, some milliseconds, belongs to opening, not to
-// the first iteration. If it fails, the first iteration fails too, and reports it.
-void Hdf5Format::rehearse() {
-  IterationPlan plan(config_, config_.name);
-  if (!config_.variables.empty()) {
-    const Variable& variable = config_.variables[0];
-    const Block block{0, 0, options_.client, std::make_shared<const Layout>(config_.layout_of(variable))};
+// Makes an image that is discarded. If it fails, the first iteration fails too, and reports it.
+void Hdf5Format::rehearse(const Config& config, int client) try {
+  IterationPlan plan(config, config.name);
+  if (!config.variables.empty()) {
+    const Variable& variable = config.variables[0];
+    const Block block{0, 0, client, std::make_shared<const Layout>(config.layout_of(variable))};
     const bool in_chunks = is_in_chunks(variable, *block.layout);
     if (in_chunks) {
       const FilteredChunk chunk{plan_of(variable, *block.layout).stored_chunk_bytes(), 0};
@@ -114,7 +112,8 @@ void Hdf5Format::rehearse() {
       (void)plan.place(block);
     }
   }
-  (void)make_image(config_, {}, 0, plan, config_.name);
+  (void)make_image(config, {}, 0, plan, config.name);
+} catch (const std::bad_alloc&) {
 }
 
 const std::vector<FileNames>& Hdf5Format::files(int64_t iteration) const {

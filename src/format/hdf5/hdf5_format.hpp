@@ -42,6 +42,8 @@ class Hdf5Format final : public Format {
   // Returns ok if this process can use HDF5. Call it before the first format is made. See
   // LibraryLock::check_usable().
   static Status check_usable();
+  // Makes HDF5's first use, which takes some milliseconds, before the first iteration needs it. Any thread.
+  static void rehearse(const Config& config, int client);
 
   // Both outlive the format. `files` belongs to the storage that writes the format's files.
   Hdf5Format(const Config& config, FileSystem& files, Options options);
@@ -85,7 +87,6 @@ class Hdf5Format final : public Format {
     std::map<std::pair<uint32_t, int>, Status> lost;  // blocks whose bytes were lost, and the reasons
   };
 
-  void rehearse();
   void remember(int64_t iteration, Record& record);
   StoredAs stored(const Block& block) const;
   std::string path_on(size_t device, int64_t iteration) const;

@@ -404,6 +404,7 @@ Status CoreServer::begin_run(const Config& config) {
   }
   if (run_.empty()) run_ = new_run();
   common_ = config;
+  rehearse_format(config, 0);
   const auto format = [this](int client, const Config& of) {
     return make_format(of, parts_.storage->files(), client, run_);
   };

@@ -14,6 +14,14 @@ Status check_format(const Config& config) {
   TAILRACE_ASSERT(false);
 }
 
+void rehearse_format(const Config& config, int client) {
+  switch (config.format.kind) {
+    case FormatKind::hdf5:
+    case FormatKind::plain: return Hdf5Format::rehearse(config, client);
+  }
+  TAILRACE_ASSERT(false);
+}
+
 std::unique_ptr<Format> make_format(const Config& config, FileSystem& files, int client, const std::string& run) {
   switch (config.format.kind) {
     case FormatKind::hdf5:
