@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint64_t kWord = 8;  // bytes
 constexpr uint64_t kPage = RangeAllocator::kPage;
+constexpr uint64_t kEarlyPart = 2u << 20;  // bytes of a verb that is sent while the rest is copied
 
 Extent extent_of(const tailrace_extent& of) { return {of.offset, of.length}; }
 
@@ -182,13 +183,15 @@ Result<uint64_t> FileTransfer::write_at_once(File of, std::span<const tailrace_e
 
 // Writes the list in as many verbs as it needs, without a ticket. While there is memory, all is copied before the
 // first verb is sent: a writer that began earlier would take its share of the memory bandwidth, and the caller waits
-// only for the copy.
+// only for the copy. If the caller will wait for the storage anyway, each verb is sent when it is copied.
 Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_extent> extents, const void* data) {
-  const uint64_t most = memory_.size() / 2;
-  Cutter cutter(extents, bytes_at_once(), kMostFileExtents);
+  const Nanoseconds copied_before = meter_.counters().copying;
+  const bool early = waits_for_storage();
+  const uint64_t most = early ? 0 : memory_.size() / 2;
+  Cutter cutter(extents, early ? std::min(kEarlyPart, bytes_at_once()) : bytes_at_once(), kMostFileExtents);
   const auto* from = static_cast<const std::byte*>(data);
-  uint64_t held = 0;
-  for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes) {
+  uint64_t held = 0, total = 0;
+  for (uint64_t bytes = 0; cutter.next(list_, bytes); from += bytes, total += bytes) {
     const Batch batch{list_, bytes};
     const uint64_t room = batch.block_to_write();
     Result<std::optional<PoolBlock>> block = std::optional<PoolBlock>();
@@ -204,7 +207,13 @@ Result<uint64_t> FileTransfer::write_all(File of, std::span<const tailrace_exten
     copy(of, batch, from, kNoTicket, *block.value());
   }
   if (Status sent = send_copied(of); !sent.ok()) return sent;
+  if (total > kEarlyPart) last_large_ = {meter_.counters().copying - copied_before, meter_.counters().waiting_ticket};
   return kNoTicket;
+}
+
+// Returns true if the caller has waited for its last large write, or since, for longer than that was copied.
+bool FileTransfer::waits_for_storage() const {
+  return meter_.counters().waiting_ticket - last_large_.waited > last_large_.copying;
 }
 
 // Copies a batch into the block that was allocated for it.

@@ -70,6 +70,7 @@ class FileTransfer {
   };
 
   uint64_t bytes_at_once() const;
+  bool waits_for_storage() const;
   void take_list(std::span<const tailrace_extent> extents);
   bool can_borrow(File of, std::span<const tailrace_extent> extents) const;
   Result<uint64_t> lend(File of, const tailrace_extent& extent, const void* data);
@@ -93,6 +94,11 @@ class FileTransfer {
   std::vector<Copied> copied_;  // not sent yet; empty between calls
   OwnWrites own_;               // by key, for files that have been read since they were opened
   uint64_t served_ = 0;
+  // The last write that was more than one early verb: how long it was copied, and how long the client had waited for
+  // tickets at its end, in all.
+  struct {
+    Nanoseconds copying = Nanoseconds::max(), waited{0};
+  } last_large_;
 };
 
 }  // namespace tailrace::impl

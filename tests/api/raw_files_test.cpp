@@ -166,6 +166,28 @@ TEST(RawFiles, MoreWritesSideBySideThanATransferTakes) {
   }
 }
 
+// A program that waits for each large write has its next one sent in parts, while the rest is copied.
+TEST(RawFiles, LargeWritesThatTheProgramWaitsFor) {
+  const Directory directory;
+  test::Config config;
+  config.budget = "64 MiB";
+  OpenRun run(config, directory);
+  tailrace_file file = open_file(run, "large.raw", kWrite);
+  std::mt19937_64 random(1);
+  FileModel model;
+  for (const uint64_t begin : {0u, 1u, 4096u, 5'000'003u}) {
+    Extents extents{{begin, 5'000'003}, {begin + 9'000'001, 17}, {begin + 20'000'000, 3'000'000}};
+    if (begin % 2 == 0) extents.resize(1);
+    const Bytes data = test::some_bytes(random, test::total_of(extents));
+    ASSERT_EQ(test::write(file, extents, data), TAILRACE_OK) << run.error().message;
+    model.write(extents, data);
+    ASSERT_EQ(tailrace_flush(run), TAILRACE_OK) << run.error().message;
+  }
+  EXPECT_EQ(tailrace_file_close(file), TAILRACE_OK);
+  EXPECT_TRUE(test::bytes_of(directory.path() / "large.raw") == model.bytes());
+  EXPECT_EQ(run.close(), TAILRACE_OK);
+}
+
 // kMostFilePath and kMostSeal.
 TEST(RawFiles, APathAndASealThatAreTooLongByOneAreRefused) {
   const Directory directory;
