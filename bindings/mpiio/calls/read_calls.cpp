@@ -29,17 +29,18 @@ Outcome read_next(Read read, MPI_File handle, OpenFile& file, void* memory, MPI_
   return outcome;
 }
 
-// Begins a read at an explicit offset.
-Begun begin_at(MPI_File handle, OpenFile& file, MPI_Offset offset, void* memory, MPI_Count count, MPI_Datatype type) {
-  Begun begun = file.begin_read(static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type);
+// Begins a read at an explicit offset. `together`: all processes call it together.
+Begun begin_at(bool together, MPI_File handle, OpenFile& file, MPI_Offset offset, void* memory, MPI_Count count,
+               MPI_Datatype type) {
+  Begun begun = file.begin_read(static_cast<uint64_t>(offset) * file.view().etype(), memory, count, type, together);
   report(handle, begun.outcome.error);
   return begun;
 }
 
 // Begins it at the individual file pointer, and moves that by as much as the call asks for.
-Begun begin_next(MPI_File handle, OpenFile& file, void* memory, MPI_Count count, MPI_Datatype type) {
+Begun begin_next(bool together, MPI_File handle, OpenFile& file, void* memory, MPI_Count count, MPI_Datatype type) {
   const auto locked = file.lock();
-  Begun begun = begin_at(handle, file, file.position(), memory, count, type);
+  Begun begun = begin_at(together, handle, file, file.position(), memory, count, type);
   file.set_position(file.position() + static_cast<MPI_Offset>(begun.bytes() / file.view().etype()));
   return begun;
 }
@@ -78,22 +79,22 @@ TAILRACE_READ_ALL(File_read_all, (MPI_File handle, void* to), (MPI_Datatype type
 // ---- reads that begin ------------------------------------------------------------------------------------------
 
 TAILRACE_READ(File_iread_at, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type, MPI_Request* r), at,
-              request(handle, begin_at(handle, *file, at, to, n, type), r), real(handle, at, to, n, type, r));
+              request(handle, begin_at(false, handle, *file, at, to, n, type), r), real(handle, at, to, n, type, r));
 TAILRACE_BEGIN_READ_ALL(File_iread_at_all, (MPI_File handle, MPI_Offset at, void* to),
                         (MPI_Datatype type, MPI_Request* r), at,
-                        request(handle, begin_at(handle, *file, at, to, n, type), r),
+                        request(handle, begin_at(true, handle, *file, at, to, n, type), r),
                         real(handle, at, to, n, type, r));
 TAILRACE_READ(File_iread, (MPI_File handle, void* to), (MPI_Datatype type, MPI_Request* r), 0,
-              request(handle, begin_next(handle, *file, to, n, type), r),
+              request(handle, begin_next(false, handle, *file, to, n, type), r),
               from_pointer(handle, n, type, [=] { return real(handle, to, n, type, r); }));
 TAILRACE_BEGIN_READ_ALL(File_iread_all, (MPI_File handle, void* to), (MPI_Datatype type, MPI_Request* r), 0,
-                        request(handle, begin_next(handle, *file, to, n, type), r),
+                        request(handle, begin_next(true, handle, *file, to, n, type), r),
                         from_pointer(handle, n, type, [=] { return real(handle, to, n, type, r); }));
 TAILRACE_BEGIN_READ_ALL(File_read_at_all_begin, (MPI_File handle, MPI_Offset at, void* to), (MPI_Datatype type), at,
-                        begin_split(*file, begin_at(handle, *file, at, to, n, type)),
+                        begin_split(*file, begin_at(true, handle, *file, at, to, n, type)),
                         (meet_file(handle), real(handle, at, to, n, type)));
 TAILRACE_BEGIN_READ_ALL(File_read_all_begin, (MPI_File handle, void* to), (MPI_Datatype type), 0,
-                        begin_split(*file, begin_next(handle, *file, to, n, type)),
+                        begin_split(*file, begin_next(true, handle, *file, to, n, type)),
                         from_pointer(handle, n, type, [=] {
                           meet_file(handle);
                           return real(handle, to, n, type);

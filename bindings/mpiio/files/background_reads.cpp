@@ -23,7 +23,7 @@ BackgroundReads& BackgroundReads::instance() {
   return made().get();
 }
 
-void BackgroundReads::begin(std::shared_ptr<BackgroundRead> read) {
+void BackgroundReads::begin(std::function<void()> read) {
   {
     const std::lock_guard lock(mutex_);
     try {
@@ -34,7 +34,7 @@ void BackgroundReads::begin(std::shared_ptr<BackgroundRead> read) {
     } catch (const std::system_error&) {
     }
   }
-  read->run();
+  read();
 }
 
 void BackgroundReads::finish() {
@@ -47,10 +47,11 @@ void BackgroundReads::run() {
   for (;;) {
     wake_.wait(lock, [this] { return !waiting_.empty(); });
     is_reading_ = true;
-    const std::shared_ptr<BackgroundRead> read = std::move(waiting_.front());
+    std::function<void()> read = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    read->run();
+    read();
+    read = nullptr;  // what it kept may take a while to end
     lock.lock();
     is_reading_ = false;
     if (waiting_.empty()) idle_.notify_all();

@@ -1,5 +1,5 @@
-// BackgroundReads: nonblocking reads, which a thread of the process makes while the program computes. The thread
-// calls no MPI, and makes one read after the other.
+// BackgroundReads: nonblocking reads, which a thread of the process makes while the program computes, one after the
+// other. It makes steps of reads through aggregators, too (AggregatedRead): these alone call the MPI.
 #pragma once
 
 #include <atomic>
@@ -46,8 +46,9 @@ class BackgroundReads {
   // The ones of this process. A forked child has others.
   static BackgroundReads& instance();
 
-  // Makes the read when those before it have ended; here, if the system can start no thread. Any thread may call.
-  void begin(std::shared_ptr<BackgroundRead> read);
+  // Makes a read, or a step of one, when those before it have ended; here, if the system can start no thread. Any
+  // thread may call.
+  void begin(std::function<void()> read);
   // Waits until all that have begun have ended. Any thread may call.
   void finish();
 
@@ -57,7 +58,7 @@ class BackgroundReads {
   std::mutex mutex_;  // guards all below
   std::condition_variable wake_;
   std::condition_variable idle_;
-  std::deque<std::shared_ptr<BackgroundRead>> waiting_;
+  std::deque<std::function<void()>> waiting_;
   bool is_reading_ = false;
   bool has_thread_ = false;
 };

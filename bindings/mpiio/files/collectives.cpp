@@ -91,8 +91,8 @@ void Collectives::choose_aggregation() {
   aggregates_reads_ = may_aggregate(all_.choices.reads);
   if (share_cache_ && all_.choices.reads.algorithm == Algorithm::automatic) aggregates_reads_ = false;
   // An exchange that goes on in the background may not meet those of other files.
-  if ((aggregates_ || aggregates_as_asked_) && (exchanges_in_background() || has_progress_thread_) &&
-      !has_own_comm_) {
+  const bool may_exchange = aggregates_ || aggregates_as_asked_ || aggregates_reads_;
+  if (may_exchange && (exchanges_in_background() || has_progress_thread_) && !has_own_comm_) {
     has_own_comm_ = true;
     TAILRACE_REAL(MPI_Comm_dup)(group_->comm(), &all_.comm);
   }

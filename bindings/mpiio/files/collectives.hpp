@@ -61,10 +61,12 @@ class Collectives {
   // writes begin behind the number last_write().
   bool uses_node_buffer(Kind kind) const;
   uint64_t last_write() const { return writes_; }
-  // Return true if accesses in the view may go through aggregators: writes, writes in the background, reads.
+  // Return true if accesses in the view may go through aggregators: writes, writes in the background, reads, reads in
+  // the background.
   bool aggregates_writes() const { return aggregates_; }
   bool aggregates_in_background() const;
   bool aggregates_reads() const { return aggregates_reads_; }
+  bool aggregates_reads_in_background() const { return aggregates_reads_ && has_progress_thread_; }
 
   // Begins to find options by trials, or uses those that are known, if the user asked for that, and an exchange may
   // help in the view. All processes call it together, after the view has been set. `path`: of the file.

@@ -10,6 +10,7 @@
 
 #include "collective/read/collective_read.hpp"
 #include "mpiio/collective/hints.hpp"
+#include "mpiio/files/aggregated_read.hpp"
 #include "mpiio/files/background_reads.hpp"
 #include "mpiio/mpi/memory_of_call.hpp"
 #include "mpiio/mpi/real_mpi.hpp"
@@ -266,25 +267,36 @@ Outcome OpenFile::read_all(uint64_t begin, void* memory, int64_t count, MPI_Data
   return read.is_individual() ? read_own(space) : ended({read.bytes(), read.error()});
 }
 
-Begun OpenFile::begin_read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type) {
+// A process that has an error to report takes part in a read through aggregators without data.
+Begun OpenFile::begin_read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type, bool together) {
   const auto locked = lock();
+  const bool aggregates = together && collectives_.aggregates_reads_in_background();
   Begun begun;
   begun.outcome.error = unreported_.exchange(MPI_SUCCESS);
   if (begun.outcome.error == MPI_SUCCESS) begun.outcome.error = take_failures(output_.path());
-  if (begun.outcome.error != MPI_SUCCESS) return begun;
-  auto space =
-      memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), count, type, begun.outcome.error);
-  if (space.bytes() == 0) return begun;
-  const auto read =
-      std::make_shared<BackgroundRead>(std::move(space), [this](MemorySpace& to) { return read_in_background(to); });
-  BackgroundReads::instance().begin(read);
-  begun.in_background = read;
+  const bool has_failed = begun.outcome.error != MPI_SUCCESS;
+  if (has_failed && !aggregates) return begun;
+  auto space = memory_of_call<MemorySpace>(view_, begin, static_cast<std::byte*>(memory), has_failed ? 0 : count,
+                                           type, begun.outcome.error);
+  const auto alone = [this](MemorySpace& to) { return ended(background_reads_.read(to)); };
+  if (aggregates) {
+    const auto settle = [this] {
+      if (Pending::instance().has(own_.key())) (void)Pending::instance().flush();  // failures belong to the file
+    };
+    const auto outcome_of = [this](const collective::Source::End& end) { return ended(end); };
+    const auto [comm, number] = collectives_.next_exchange();
+    const AggregatedRead::File file{background_, background_reads_, settle, alone, outcome_of};
+    begun.in_background = std::make_shared<AggregatedRead>(file, comm, number, std::move(space), collectives_.nodes(),
+                                                           collectives_.choices().reads);
+  } else if (space.bytes() > 0) {
+    const auto read = std::make_shared<BackgroundRead>(std::move(space), [this, alone](MemorySpace& to) {
+      const std::lock_guard in_use(background_);
+      return alone(to);
+    });
+    BackgroundReads::instance().begin([read] { read->run(); });
+    begun.in_background = read;
+  }
   return begun;
-}
-
-Outcome OpenFile::read_in_background(MemorySpace& space) {
-  const std::lock_guard lock(background_);
-  return ended(background_reads_.read(space));
 }
 
 void OpenFile::refresh() {

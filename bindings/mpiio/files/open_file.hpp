@@ -108,8 +108,9 @@ class OpenFile {
   // fewer bytes if the file ends before. All processes call read_all() together.
   Outcome read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
   Outcome read_all(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
-  // Begins a read, and waits for no other process, nor until anything is written.
-  Begun begin_read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type);
+  // Begins a read, and waits for no other process, nor until anything is written. `together`: all processes call it
+  // together.
+  Begun begin_read(uint64_t begin, void* memory, int64_t count, MPI_Datatype type, bool together);
   // Waits until everything is written that this process has on its way. Returns the first failure of an earlier write
   // as an error.
   int drain();
@@ -141,7 +142,6 @@ class OpenFile {
                                                   MPI_Datatype type, bool in_background, int& error);
   Outcome write_own(const MemoryData& data, uint64_t access, NodeWrites::Use use);
   Outcome read_own(MemorySpace& space);
-  Outcome read_in_background(MemorySpace& space);
   Outcome ended(const collective::Source::End& end) const;
 
   static constexpr uint64_t kAtOnce = 4 << 20;  // bytes gathered, or whose places are listed, at once
@@ -169,7 +169,7 @@ class OpenFile {
   OwnReads reads_;
   std::vector<std::byte> packed_;  // data that lay apart in memory; at most kAtOnce
 
-  std::mutex background_;  // held while a read is made in the background; guards all below
+  std::mutex background_;  // held in each step of a read in the background; guards all below
   OwnReads background_reads_;
 };
 
