@@ -3,6 +3,7 @@
 #include <sys/vfs.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <random>
@@ -27,9 +28,15 @@ constexpr const char* kMpi = "Open MPI";
 constexpr const char* kMpi = "MPICH";
 #endif
 
+// Returns a number that no other opening of any process has, as far as chance goes. Numbers of openings far apart
+// are far apart. To ask the device each time would take as long as the MPI takes to open a file.
 uint64_t random_number() {
-  std::random_device source;
-  return (uint64_t{source()} << 32) | source();
+  static std::atomic<uint64_t> next = [] {
+    std::random_device source;
+    return (uint64_t{source()} << 32) | source();
+  }();
+  constexpr uint64_t kStep = 0x9e3779b97f4a7c15;  // 2⁶⁴ / the golden ratio, odd (Knuth, TAOCP 3, §6.4)
+  return next.fetch_add(kStep, std::memory_order_relaxed);
 }
 
 }  // namespace
