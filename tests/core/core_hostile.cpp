@@ -62,11 +62,21 @@ void scribble(std::byte* at, size_t bytes) {
   }
 }
 
+// Changes a byte of the message, but none of the path: with another one the server would make a directory outside the
+// test's own.
+void change(std::string& text, const std::string& path) {
+  const size_t at = below(text.size());
+  for (size_t found = text.find(path); found != std::string::npos; found = text.find(path, found + 1)) {
+    if (at >= found && at < found + path.size()) return;
+  }
+  text[at] = static_cast<char>(random_bits());
+}
+
 bool say_hello(UnixSocket& socket, const ConfigInput& input) {
   const Result<std::string> said = encode_client(input);
   if (!said.ok()) std::exit(1);
   std::string text = said.value();
-  if (!only_cuts && one_in(16)) text[below(text.size())] = static_cast<char>(random_bits());
+  if (!only_cuts && one_in(16)) change(text, *input.path_override);
   const FileDescriptor file = file_of(text);
   Hello hello;
   hello.client = input.client;
