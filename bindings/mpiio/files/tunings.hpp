@@ -3,7 +3,8 @@
 //
 // The profile is a text file with a line for each pattern: its description, a tab, the best options for people, a
 // tab, and for each way its number, tries, and least time in seconds. It is replaced as a whole, so a reader never
-// sees half of it; of two programs that write at one time, one wins.
+// sees half of it. Before, it is read again, to keep what others have written of other patterns; of two programs that
+// write at one time, one wins. A file that tailrace has not written, or a pipe or a device, stays as it is.
 #pragma once
 
 #include <map>
@@ -34,6 +35,7 @@ class Tunings {
 
   std::mutex mutex_;  // guards all below
   bool is_read_ = false;
+  bool is_other_ = false;        // the profile is no file of tailrace's
   bool has_complained_ = false;  // that it cannot write
   std::map<std::string, Known> known_;
 };
