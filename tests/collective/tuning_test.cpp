@@ -96,6 +96,16 @@ TEST(Tuning, GoesOnWhereAnEarlierProgramEnded) {
   EXPECT_EQ(known.text(), whole.text());
 }
 
+TEST(Tuning, TriesNoBufferWithoutBytes) {
+  for (const uint64_t bytes : {uint64_t{1}, uint64_t{1} << 62, UINT64_MAX}) {
+    Tuning tuning({.cycle_bytes = bytes}, 4, 1, {});
+    try_all(tuning, [](const Options& way) {
+      EXPECT_GE(way.cycle_bytes, 1u);
+      return way.algorithm == Algorithm::dynamic ? 1 : 2;
+    });
+  }
+}
+
 // A profile may have been changed by anyone.
 TEST(Tuning, AnyStateEnds) {
   impl::for_seeds(1000, [](uint64_t seed) {

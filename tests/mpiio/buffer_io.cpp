@@ -5,6 +5,7 @@
 // views: a view, a write, and reads of others' bytes after a barrier, again and again, at the same place.
 // mixed: writes without the buffer come before writes that fill it, and between them.
 // many: 90 writes of the same bytes.
+// empty: 90 writes in which no process has bytes.
 // later: two small blocking writes, then nonblocking ones.
 // files: 70 files at a time, and a process that comes late to the writes.
 // message: while the others write, a process waits for a large message of one that writes.
@@ -127,10 +128,10 @@ bool mixed(const std::string& path) {
   return rank != 0 || is_file_right(path, bytes.size() * static_cast<size_t>(ranks));
 }
 
-bool many(const std::string& path) {
+bool many(const std::string& path, size_t pieces) {
   MPI_File file = open_file(path);
   set_view(file);
-  const std::vector<char> bytes(size_t{kPiece} * 2000, byte_of(rank, 0));
+  const std::vector<char> bytes(kPiece * pieces, byte_of(rank, 0));
   for (int i = 0; i < 90; ++i) write(file, bytes, i % 10 == 9);
   MPI_File_close(&file);
   return rank != 0 || is_file_right(path, bytes.size() * static_cast<size_t>(ranks));
@@ -225,7 +226,8 @@ int main(int count, char** words) {
   if (way == "plain") right = plain(words[2]);
   if (way == "views") right = views(words[2]);
   if (way == "mixed") right = mixed(words[2]);
-  if (way == "many") right = many(words[2]);
+  if (way == "many") right = many(words[2], 2000);
+  if (way == "empty") right = many(words[2], 0);
   if (way == "later") right = later(words[2]);
   if (way == "files") right = files(words[2]);
   if (way == "message") right = message(words[2]);

@@ -133,8 +133,23 @@ std::string Collectives::pattern(const std::string& path) const {
   text << kMpi << ", " << group_->size() << " processes on " << nodes << (nodes == 1 ? " node" : " nodes")
        << (has_merger ? " with a merger" : "") << ", view of " << std::bit_floor(bytes / 2) << " bytes in pieces of "
        << std::bit_floor(bytes / std::max<uint64_t>(pieces, 1)) << " or more, file system " << std::hex
-       << found.f_type;
+       << found.f_type << std::dec;
+  if (nodes == 1 && !may_share_buffer_ && !has_merger) text << ", no buffer of the node";
+  // Hints say what belongs to each way, or leave others to try.
+  const collective::Options usual;
+  const auto add = [&text](const char* name, uint64_t value, uint64_t otherwise) {
+    if (value != otherwise) text << ", " << name << ' ' << value;
+  };
+  add("aggregators", asked_.writes.aggregators, usual.aggregators);
+  add("aggregators of a group", asked_.writes.aggregators_per_group, usual.aggregators_per_group);
+  add("bytes of a buffer", asked_.writes.cycle_bytes, usual.cycle_bytes);
+  add("alignment", asked_.writes.alignment, usual.alignment);
   return text.str();
+}
+
+bool Collectives::begin_trial(bool has_bytes) {
+  const std::vector<char> all = group_->gather(static_cast<char>(has_bytes));
+  return std::find(all.begin(), all.end(), 1) != all.end();
 }
 
 void Collectives::end_trial(double seconds) {

@@ -71,11 +71,12 @@ class Collectives {
   // Begins to find options by trials, or uses those that are known, if the user asked for that, and an exchange may
   // help in the view. All processes call it together, after the view has been set. `path`: of the file.
   void tune(const std::string& path);
-  // Returns true if the next blocking write belongs to a trial: begin_trial() is called before it, and end_trial()
-  // after it, with the seconds between. The last write of a trial has ended when its bytes are on the device.
+  // Returns true if the next blocking write may belong to a trial. Then begin_trial() is called before it. It returns
+  // false if no process has bytes to write: that would show nothing. Else end_trial() is called after the write, with
+  // the seconds between. The last write of a trial has ended when its bytes are on the device.
   bool is_trial() const { return tuning_.has_value() && !tuning_->has_ended(); }
   bool is_last_of_trial() const { return tuning_->next_ends_trial(); }
-  void begin_trial() const { (void)group_->gather(char{}); }
+  bool begin_trial(bool has_bytes);
   void end_trial(double seconds);
 
   // Returns the number of a collective write that begins: the same one in all processes, and in no other opening.

@@ -30,6 +30,12 @@ Use use_of(const NodeWrites& writes, const Collectives& collectives, Use wanted)
   return collectives.uses_node_buffer(kind) && writes.is_open() ? wanted : Use::none;
 }
 
+bool has_bytes(int64_t count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  TAILRACE_REAL(MPI_Type_size_x)(type, &size);
+  return count > 0 && size > 0;
+}
+
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
 
 Obstacle obstacle_of(const char* representation, const FlatType* etype, const FlatType* filetype) {
@@ -168,8 +174,9 @@ Outcome OpenFile::write(uint64_t begin, const void* memory, int64_t count, MPI_D
 
 Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type) {
   const auto locked = lock();
-  if (!collectives_.is_trial()) return write_all_now(begin, memory, count, type);
-  collectives_.begin_trial();
+  if (!collectives_.is_trial() || !collectives_.begin_trial(has_bytes(count, type))) {
+    return write_all_now(begin, memory, count, type);
+  }
   const auto start = std::chrono::steady_clock::now();
   Outcome end = write_all_now(begin, memory, count, type);
   if (collectives_.is_last_of_trial()) {

@@ -71,7 +71,7 @@ void Tuning::choose_next() {
   if (has_aggregators(fastest)) {
     ways_[kSmaller] = ways_[kLarger] = fastest;
     ways_[kSmaller].cycle_bytes = std::max<uint64_t>(fastest.cycle_bytes / 4, 1);
-    ways_[kLarger].cycle_bytes *= 4;
+    ways_[kLarger].cycle_bytes = std::min(fastest.cycle_bytes, UINT64_MAX / 4) * 4;
     if (choose_among(kSmaller, kMaxWays)) return;
   }
   has_ended_ = true;
