@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include "testing/seeds.hpp"
@@ -94,6 +95,16 @@ TEST(Tuning, GoesOnWhereAnEarlierProgramEnded) {
   const Tuning known({.large_piece = 4096}, 6, 3, state);
   EXPECT_TRUE(known.has_ended());
   EXPECT_EQ(known.text(), whole.text());
+}
+
+TEST(Tuning, MakesATrialAgainThatHasFailed) {
+  Tuning tuning({}, 8, 2, {});
+  tuning.tried(1);
+  tuning.wrote(std::numeric_limits<double>::infinity());
+  tuning.forget_begun();
+  EXPECT_EQ(tuning.begun_seconds(), 0);
+  EXPECT_FALSE(tuning.next_ends_trial());
+  EXPECT_EQ(tuning.options().algorithm, Algorithm::individual);
 }
 
 TEST(Tuning, TriesNoBufferWithoutBytes) {

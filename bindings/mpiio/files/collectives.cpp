@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <set>
 #include <sstream>
@@ -152,14 +154,20 @@ bool Collectives::begin_trial(bool has_bytes) {
   return std::find(all.begin(), all.end(), 1) != all.end();
 }
 
-void Collectives::end_trial(double seconds) {
+void Collectives::end_trial(double seconds, bool has_failed) {
+  if (has_failed) seconds = std::numeric_limits<double>::infinity();  // then the most is that, too
   if (!tuning_->next_ends_trial()) {
     tuning_->wrote(seconds);
     if (group_->rank() == 0) Tunings::instance().keep(pattern_, *tuning_);
     return;
   }
   const std::vector<double> all = group_->gather(tuning_->begun_seconds() + seconds);
-  tuning_->tried(*std::max_element(all.begin(), all.end()));
+  const double most = *std::max_element(all.begin(), all.end());
+  if (std::isfinite(most)) {
+    tuning_->tried(most);
+  } else {
+    tuning_->forget_begun();
+  }
   use(tuning_->options());
   if (group_->rank() == 0) Tunings::instance().keep(pattern_, *tuning_);
   if (tuning_->has_ended()) tell_tuned("");

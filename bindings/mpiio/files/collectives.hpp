@@ -73,11 +73,12 @@ class Collectives {
   void tune(const std::string& path);
   // Returns true if the next blocking write may belong to a trial. Then begin_trial() is called before it. It returns
   // false if no process has bytes to write: that would show nothing. Else end_trial() is called after the write, with
-  // the seconds between. The last write of a trial has ended when its bytes are on the device.
+  // the seconds between. A trial with a write that has failed in any process is made again. The last write of a trial
+  // has ended when its bytes are on the device.
   bool is_trial() const { return tuning_.has_value() && !tuning_->has_ended(); }
   bool is_last_of_trial() const { return tuning_->next_ends_trial(); }
   bool begin_trial(bool has_bytes);
-  void end_trial(double seconds);
+  void end_trial(double seconds, bool has_failed);
 
   // Returns the number of a collective write that begins: the same one in all processes, and in no other opening.
   uint64_t next_write();

@@ -184,7 +184,8 @@ Outcome OpenFile::write_all(uint64_t begin, const void* memory, int64_t count, M
     if (failed != MPI_SUCCESS && end.error == MPI_SUCCESS) end = {failed, 0};
     (void)::fdatasync(own_.get());  // a failure is that of a later sync, too
   }
-  collectives_.end_trial(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  collectives_.end_trial(took.count(), end.error != MPI_SUCCESS);
   return end;
 }
 

@@ -54,9 +54,13 @@ void Tuning::wrote(double seconds) {
   ++state_.begun_writes;
 }
 
-void Tuning::tried(double seconds) {
+void Tuning::forget_begun() {
   state_.begun_seconds = 0;
   state_.begun_writes = 0;
+}
+
+void Tuning::tried(double seconds) {
+  forget_begun();
   double& least = state_.seconds[current_];
   least = state_.tries[current_]++ == 0 ? seconds : std::min(least, seconds);
   choose_next();

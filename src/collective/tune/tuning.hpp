@@ -46,6 +46,8 @@ class Tuning {
   double begun_seconds() const { return state_.begun_seconds; }
   // Notes how long the trial that has ended with options() took: the most of all processes.
   void tried(double seconds);
+  // Forgets the trial that has begun: a write of it has failed. It is made again.
+  void forget_begun();
   const State& state() const { return state_; }
   // Returns the best way and its time, and those of the others, for people.
   std::string text() const;
