@@ -32,7 +32,7 @@ Use use_of(const NodeWrites& writes, const Collectives& collectives, Use wanted)
 
 bool has_bytes(int64_t count, MPI_Datatype type) {
   MPI_Count size = 0;
-  TAILRACE_REAL(MPI_Type_size_x)(type, &size);
+  if (type != MPI_DATATYPE_NULL) TAILRACE_REAL(MPI_Type_size_x)(type, &size);
   return count > 0 && size > 0;
 }
 
