@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "collective/read/collective_read.hpp"
@@ -76,27 +77,42 @@ OpenFile::~OpenFile() { BackgroundReads::instance().finish(); }
 void OpenFile::open(Obstacle mine, MPI_Offset position) {
   if (mine == Obstacle::none) not_opened_ = own_.open(output_.path(), mode_.reads, mode_.writes);
   const bool opens = mine == Obstacle::none && not_opened_ == 0;
+  const bool has_mpis_too = opens && own_.has_twin();
   if (mine == Obstacle::none && !opens) mine = Obstacle::not_opened;
-  if (opens && !own_.has_twin()) {
-    own_.close();
-    mine = Obstacle::renamed;
-  }
   known_view_ = mine == Obstacle::none;
   position_ = position;
-  const Opening here{mine, collectives_.own(opens && own_.shares_cache())};
+  const Opening here{mine, collectives_.own(opens && own_.shares_cache()), own_.key(), has_mpis_too};
   openings_.assign(static_cast<size_t>(collectives_.group().size()), here);
   collectives_.group().begin_gather(openings_, &gathering_);
-  if (exchanges_in_background() || any_thread_may_call()) agree();
+  if (exchanges_in_background() || any_thread_may_call() || (opens && !has_mpis_too)) agree();
+}
+
+// An MPI may open a file in some processes only, which then access it for the others (ROMIO's `romio_no_indep_rw`). A
+// process where it has not done so has the same file if its inode is that of a process where the MPI has: nodes give
+// one device different numbers, and an inode is not used again while it is open. If it is none of these, the name led
+// to another file when it was opened again.
+void OpenFile::refuse_renamed(std::vector<Opening>& all) {
+  std::set<uint64_t> mpis;
+  for (const Opening& one : all) {
+    if (one.has_mpis_too) mpis.insert(one.file.inode);
+  }
+  for (Opening& one : all) {
+    if (one.obstacle == Obstacle::none && !mpis.contains(one.file.inode)) one.obstacle = Obstacle::renamed;
+  }
 }
 
 void OpenFile::agree() {
   const auto locked = lock();
   if (openings_.empty()) return;
   TAILRACE_REAL(MPI_Wait)(&gathering_, MPI_STATUS_IGNORE);
-  const std::vector<Opening> all = std::exchange(openings_, {});
-  const int rank = collectives_.group().rank();
+  std::vector<Opening> all = std::exchange(openings_, {});
+  refuse_renamed(all);
+  const auto rank = static_cast<size_t>(collectives_.group().rank());
+  if (all[rank].obstacle == Obstacle::renamed) own_.close();
   if (const auto first = first_obstacle(all); first != all.end()) {
-    if (first - all.begin() == rank) tell_obstacle(output_.path(), first->obstacle, not_opened_);
+    if (first == all.begin() + static_cast<ptrdiff_t>(rank)) {
+      tell_obstacle(output_.path(), first->obstacle, not_opened_);
+    }
     is_obstructed_ = true;
     if (!std::exchange(known_view_, false)) return;
     if (const int failed = drain(); failed != MPI_SUCCESS) keep(failed);  // this process may have carried data

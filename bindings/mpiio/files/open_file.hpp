@@ -129,6 +129,8 @@ class OpenFile {
   struct Opening {
     Obstacle obstacle;
     Collectives::Member member;
+    FileKey file;       // of the own descriptor
+    bool has_mpis_too;  // the MPI has that file open in the process
   };
   struct Viewing {
     Obstacle obstacle;
@@ -136,6 +138,7 @@ class OpenFile {
     collective::Contribution two_copies;
   };
 
+  static void refuse_renamed(std::vector<Opening>& all);
   void follow_choices();
   Outcome write_all_now(uint64_t begin, const void* memory, int64_t count, MPI_Datatype type);
   std::shared_ptr<AggregatedWrite> begin_exchange(uint64_t begin, const void* memory, int64_t count,

@@ -21,8 +21,8 @@ class OwnDescriptor {
   int open(const std::string& path, bool reads, bool writes);
   // Closes the file: it is not known any more which one this is.
   void close();
-  // Returns true if the process has another descriptor of the file: the MPI's. If not, the name led to another file
-  // when it was opened again.
+  // Returns true if the process has another descriptor of the file: the MPI's. If not, the MPI has not opened it in
+  // this process, or the name led to another file when it was opened again.
   bool has_twin() const;
 
   // Returns true if all processes of the node share the file's page cache, where small pieces cost little.

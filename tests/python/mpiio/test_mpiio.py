@@ -5,6 +5,7 @@ import pathlib
 import random
 import re
 import shutil
+import struct
 import subprocess
 
 import numpy as np
@@ -405,3 +406,11 @@ def test_run_finds_the_mpi(tmp_path, mpi, capsys):
     assert "without --mpiio" in capsys.readouterr().err
     assert cli.main(["run", "--mpiio", "--aggregators", "0", "--print", "--", mpi.launcher]) == 2
     assert "found --aggregators 0, expected at least 1" in capsys.readouterr().err
+
+
+def test_a_file_that_the_mpi_opens_in_some_processes_only_is_carried(tmp_path, mpi, runtime_directories):
+    for node_size in (None, 2):
+        done = start(mpi, 4, [program(mpi, "deferred_io"), tmp_path / "file"], "summary", node_size)
+        assert done.returncode == 0 and "not carried" not in done.stderr, done.stderr
+        assert (tmp_path / "file").read_bytes() == struct.pack("4i", 1, 2, 3, 4)
+        assert done.stderr.count("1 write of MPI-IO data") == 4, done.stderr
