@@ -4,7 +4,8 @@
 // plain: without a view, the file has no buffer.
 // views: a view, a write, and reads of others' bytes after a barrier, again and again, at the same place.
 // mixed: writes without the buffer come before writes that fill it, and between them.
-// many: 90 writes of the same bytes.
+// many: 90 writes of the same bytes. Between the view and these, the first process writes a profile of trials, as
+//   another program might, if PROFILE names a file for it.
 // empty: 90 writes in which no process has bytes.
 // later: two small blocking writes, then nonblocking ones.
 // files: 70 files at a time, and a process that comes late to the writes.
@@ -131,6 +132,9 @@ bool mixed(const std::string& path) {
 bool many(const std::string& path, size_t pieces) {
   MPI_File file = open_file(path);
   set_view(file);
+  if (const char* const profile = std::getenv("PROFILE"); profile != nullptr && rank == 0) {
+    std::ofstream(profile) << "tailrace mpiio profile 1\nanother pattern\tauto 1 s\t 0 1 1\n";
+  }
   const std::vector<char> bytes(kPiece * pieces, byte_of(rank, 0));
   for (int i = 0; i < 90; ++i) write(file, bytes, i % 10 == 9);
   MPI_File_close(&file);
