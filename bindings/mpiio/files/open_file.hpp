@@ -58,8 +58,9 @@ class OpenFile {
 
   // All processes call these four together: a collective write must be carried by all, or by none.
   //
-  // open() never waits. `mine`: why this process cannot carry the file, if it knows a reason. `position`: of the
-  // MPI's individual pointer.
+  // open() waits for others only if exchanges go on in the background, or if the MPI has not opened the file in this
+  // process: then it agrees at once. `mine`: why this process cannot carry the file, if it knows a reason.
+  // `position`: of the MPI's individual pointer.
   void open(Obstacle mine, MPI_Offset position);
   // Learns what the others know: call it before all else that all processes do together with the file. It waits for
   // no process that has come back from its open.

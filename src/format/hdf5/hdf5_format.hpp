@@ -42,7 +42,7 @@ class Hdf5Format final : public Format {
   // Returns ok if this process can use HDF5. Call it before the first format is made. See
   // LibraryLock::check_usable().
   static Status check_usable();
-  // Makes HDF5's first use, which takes some milliseconds, before the first iteration needs it. Any thread.
+  // Uses HDF5 for the first time, which takes some milliseconds, so that the first iteration does not. Any thread.
   static void rehearse(const Config& config, int client);
 
   // Both outlive the format. `files` belongs to the storage that writes the format's files.
